@@ -1,0 +1,153 @@
+package lineio
+
+import (
+	"bytes"
+	"io"
+	"iter"
+)
+
+// blockBytes is the size of a read, and of a block unless a line is longer.
+const blockBytes = 64 << 10
+
+// maxEmptyReads is how many reads in a row may give nothing before a reader
+// counts as broken.
+const maxEmptyReads = 100
+
+// Blocks reads r to its end in blocks of whole lines, for callers that count,
+// check or skip many lines at once: each block ends where a line ends, so it
+// holds no part of a character, a CR LF or a line that goes on in the next
+// one. Blocks have about 64 KiB, more only when a single line is longer.
+//
+// A block is valid until the next one is asked for. An error of r other than
+// io.EOF is given last, with a nil block, after the block of all that was read
+// before it. The bytes of the blocks together are those of r.
+func Blocks(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		b := blocks{r: r}
+		for {
+			block, err := b.next()
+			if err == io.EOF {
+				return
+			}
+			if !yield(block, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A Scanner gives the lines of a stream one by one, as [Lines] gives those of
+// a text in memory. A line may have any length: the buffer grows as needed, so
+// limit the reader if its content is not to be trusted.
+//
+// A Scanner is for one goroutine.
+type Scanner struct {
+	blocks blocks
+	cutter cutter
+	line   Line
+	err    error
+}
+
+// NewScanner returns a Scanner that reads from r.
+func NewScanner(r io.Reader) *Scanner {
+	return &Scanner{blocks: blocks{r: r}}
+}
+
+// Scan advances to the next line. It is false at the end of the stream and
+// after an error, before which all lines read so far are given; the last of
+// these then may be incomplete and has the ending [None].
+func (s *Scanner) Scan() bool {
+	for {
+		l, ok := s.cutter.next()
+		if ok {
+			s.line = l
+			return true
+		}
+		if s.err != nil {
+			return false
+		}
+		var block []byte
+		block, s.err = s.blocks.next()
+		s.cutter = newCutter(block)
+		s.cutter.number = s.line.Number
+	}
+}
+
+// Line returns the line that Scan advanced to. Its text is valid until the
+// next Scan.
+func (s *Scanner) Line() Line { return s.line }
+
+// Err returns the error that ended the stream, nil if that was its end.
+func (s *Scanner) Err() error {
+	if s.err == io.EOF {
+		return nil
+	}
+	return s.err
+}
+
+// blocks cuts a stream into blocks of whole lines.
+type blocks struct {
+	r     io.Reader
+	buf   []byte
+	given int   // buf[:given] is the block given last
+	err   error // what ended the reading
+}
+
+// next returns the next block, or the error that ended the stream.
+func (b *blocks) next() ([]byte, error) {
+	b.buf = append(b.buf[:0], b.buf[b.given:]...)
+	b.given = 0
+	searched := 0 // buf[:searched] holds no end of a line
+	for b.err == nil {
+		b.fill()
+		if end := lastEnd(b.buf, searched); end > 0 {
+			b.given = end
+			return b.buf[:end:end], nil
+		}
+		// A CR at the very end may become a CR LF: it is looked at again.
+		searched = max(len(b.buf)-1, 0)
+	}
+	b.given = len(b.buf)
+	if b.given == 0 {
+		return nil, b.err
+	}
+	return b.buf, nil
+}
+
+// fill reads once, or notes why nothing more can be read.
+func (b *blocks) fill() {
+	if b.buf == nil {
+		b.buf = make([]byte, 0, blockBytes)
+	}
+	if len(b.buf) == cap(b.buf) {
+		grown := make([]byte, len(b.buf), 2*cap(b.buf))
+		copy(grown, b.buf)
+		b.buf = grown
+	}
+	for range maxEmptyReads {
+		room := b.buf[len(b.buf):min(cap(b.buf), len(b.buf)+blockBytes)]
+		n, err := b.r.Read(room)
+		b.buf = b.buf[:len(b.buf)+n]
+		b.err = err
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	b.err = io.ErrNoProgress
+}
+
+// lastEnd returns the position behind the last line in data that is complete
+// whatever follows, 0 if there is none; data[:from] is known to hold no end of
+// a line.
+func lastEnd(data []byte, from int) int {
+	tail := data[from:]
+	end := 0
+	if bytes.IndexByte(tail, '\n') >= 0 { // forward search is much the faster one
+		end = from + bytes.LastIndexByte(tail, '\n') + 1
+	}
+	rest := data[max(end, from):]
+	if len(rest) > 1 && bytes.IndexByte(rest[:len(rest)-1], '\r') >= 0 {
+		end = len(data) - len(rest) + bytes.LastIndexByte(rest[:len(rest)-1], '\r') + 1
+	}
+	return end
+}
