@@ -6,8 +6,12 @@ import (
 	"iter"
 )
 
-// blockBytes is the size of a read, and of a block unless a line is longer.
-const blockBytes = 64 << 10
+// Sizes of the buffer in bytes: at first, and once a stream turns out to be
+// long. A block is larger only if a line is.
+const (
+	firstBytes = 4 << 10
+	blockBytes = 64 << 10
+)
 
 // maxEmptyReads is how many reads in a row may give nothing before a reader
 // counts as broken.
@@ -90,6 +94,7 @@ type blocks struct {
 	r     io.Reader
 	buf   []byte
 	given int   // buf[:given] is the block given last
+	more  bool  // the last read filled all the room it had
 	err   error // what ended the reading
 }
 
@@ -116,13 +121,13 @@ func (b *blocks) next() ([]byte, error) {
 
 // fill reads once, or notes why nothing more can be read.
 func (b *blocks) fill() {
-	if b.buf == nil {
-		b.buf = make([]byte, 0, blockBytes)
-	}
-	if len(b.buf) == cap(b.buf) {
-		grown := make([]byte, len(b.buf), 2*cap(b.buf))
-		copy(grown, b.buf)
-		b.buf = grown
+	switch {
+	case b.buf == nil:
+		b.buf = make([]byte, 0, firstBytes)
+	case len(b.buf) == cap(b.buf):
+		b.buf = append(make([]byte, 0, 2*cap(b.buf)), b.buf...)
+	case b.more && cap(b.buf) < blockBytes:
+		b.buf = append(make([]byte, 0, blockBytes), b.buf...)
 	}
 	for range maxEmptyReads {
 		room := b.buf[len(b.buf):min(cap(b.buf), len(b.buf)+blockBytes)]
@@ -130,6 +135,7 @@ func (b *blocks) fill() {
 		b.buf = b.buf[:len(b.buf)+n]
 		b.err = err
 		if n > 0 || err != nil {
+			b.more = n == len(room)
 			return
 		}
 	}

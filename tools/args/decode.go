@@ -1,0 +1,200 @@
+package args
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/taukit/taukit/escape"
+	"github.com/taukit/taukit/lineio"
+)
+
+// maxQuotedName is the most that a message shows of a field name, in bytes
+// before escaping.
+const maxQuotedName = 64
+
+// decode decodes the JSON object text into the struct v. Prefix stands before
+// the messages: it is empty for the outer object, else like "edits[0]: ".
+func (o *object) decode(text []byte, prefix string, v reflect.Value) error {
+	given, err := o.sort(text, prefix)
+	if err != nil {
+		return err
+	}
+	for i, f := range o.fields {
+		raw := given[i]
+		name := prefix + f.name
+		if raw == nil && f.optional {
+			continue
+		}
+		if raw == nil {
+			return invalid(name + " must be " + string(f.value.kind))
+		}
+		if slices.ContainsFunc(f.excludes, func(other string) bool { return given[o.field(other)] != nil }) {
+			return invalid(name + " cannot be combined with " + list(f.excludes))
+		}
+		if err := f.value.decode(raw, name, v.Field(f.index)); err != nil {
+			return err
+		}
+	}
+	if o.check {
+		if err := v.Interface().(checker).Check(); err != nil {
+			return invalid(prefix + err.Error())
+		}
+	}
+	return nil
+}
+
+// sort returns the values of the object text in the order of the fields, nil
+// for those that are absent or null.
+func (o *object) sort(text []byte, prefix string) ([][]byte, error) {
+	values := make([][]byte, len(o.fields))
+	seen := make([]bool, len(o.fields))
+	for _, m := range members(text) {
+		i := o.field(m.name)
+		switch {
+		case i < 0:
+			return nil, invalid(fmt.Sprintf("%sunknown field %s; allowed: %s", prefix, quoteName(m.name), o.names))
+		case seen[i]:
+			return nil, invalid(prefix + "duplicate field " + quoteName(m.name))
+		}
+		seen[i] = true
+		if kindOf(m.value) != 'n' {
+			values[i] = m.value
+		}
+	}
+	return values, nil
+}
+
+func quoteName(name string) string {
+	return escape.Quote(string(lineio.RunePrefix([]byte(name), maxQuotedName)))
+}
+
+// decode decodes one JSON value, which messages call by the given name.
+func (s *value) decode(raw []byte, name string, v reflect.Value) error {
+	if !s.kind.matches(raw) {
+		return invalid(name + " must be " + string(s.kind))
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	switch s.kind {
+	case kindString:
+		return s.decodeString(raw, name, v)
+	case kindInteger:
+		return s.decodeInteger(raw, name, v)
+	case kindNumber:
+		return s.decodeNumber(raw, name, v)
+	case kindBoolean:
+		v.SetBool(kindOf(raw) == 't')
+		return nil
+	case kindArray:
+		return s.decodeArray(raw, name, v)
+	default:
+		return s.object.decode(raw, name+": ", v)
+	}
+}
+
+// matches reports whether the JSON value is of that type.
+func (k kind) matches(raw []byte) bool {
+	switch kindOf(raw) {
+	case '"':
+		return k == kindString
+	case '0':
+		return k == kindInteger || k == kindNumber
+	case 't', 'f':
+		return k == kindBoolean
+	case '[':
+		return k == kindArray
+	case '{':
+		return k == kindObject
+	default:
+		return false
+	}
+}
+
+func (s *value) decodeString(raw []byte, name string, v reflect.Value) error {
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return invalid("arguments are not valid Unicode")
+	}
+	switch {
+	case len(text) < s.minLength:
+		return invalid(name + " must not be empty")
+	case s.path && slices.Contains(text, 0):
+		return invalid(name + " must not contain NUL")
+	case s.maxSize > 0 && len(text) > s.maxSize:
+		return invalid(fmt.Sprintf("%s exceeds %d bytes", name, s.maxSize))
+	case len(s.enum) > 0 && !slices.Contains(s.enum, string(text)):
+		return invalid(name + " must be " + list(s.enum))
+	}
+	v.SetString(string(text))
+	return nil
+}
+
+func (s *value) decodeInteger(raw []byte, name string, v reflect.Value) error {
+	n, integral, fits := parseInteger(string(raw))
+	switch {
+	case !integral:
+		return invalid(name + " must be an integer")
+	case !fits:
+		return invalid(name + " must fit in a signed 64-bit integer")
+	}
+	v.SetInt(n)
+	return s.checkRange(float64(n), name)
+}
+
+func (s *value) decodeNumber(raw []byte, name string, v reflect.Value) error {
+	n, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil { // the value is out of range; an underflow is no error
+		n = math.Copysign(math.MaxFloat64, n)
+	}
+	v.SetFloat(n)
+	return s.checkRange(n, name)
+}
+
+func (s *value) checkRange(n float64, name string) error {
+	switch {
+	case s.minimum != nil && n < *s.minimum:
+		return invalid(name + " must be >= " + formatNumber(*s.minimum))
+	case s.maximum != nil && n > *s.maximum:
+		return invalid(name + " must be <= " + formatNumber(*s.maximum))
+	}
+	return nil
+}
+
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+func (s *value) decodeArray(raw []byte, name string, v reflect.Value) error {
+	limit := math.MaxInt
+	if s.maxSize > 0 {
+		limit = s.maxSize + 1
+	}
+	entries := elements(raw, limit)
+	switch {
+	case len(entries) < s.minLength:
+		return invalid(name + " must not be empty")
+	case len(entries) == limit:
+		return invalid(fmt.Sprintf("%s exceeds the limit of %d entries", name, s.maxSize))
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(entries), len(entries)))
+	for i, entry := range entries {
+		if err := s.element.decode(entry, name+"["+strconv.Itoa(i)+"]", v.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list joins names as in "a, b or c".
+func list(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

@@ -1,0 +1,34 @@
+// Package args decodes the arguments of a tool call, strictly, and describes
+// them to a model. One Go struct gives both the decoder and the JSON schema:
+//
+//	type Greet struct {
+//		Name  string `json:"name" limits:"minLength=1" description:"whom to greet"`
+//		Times *int64 `json:"times,omitzero" limits:"minimum=1 maximum=9"`
+//	}
+//
+//	decoder := args.For[Greet]()
+//	schema := decoder.Schema()         // for the tool's definition
+//	greet, err := decoder.Decode(text) // for each call
+//
+// Nothing is guessed or repaired. Names match exactly; unknown and duplicate
+// fields, wrong types, ill-formed Unicode and numbers out of range are errors
+// with one clear line each; null counts as absent in an optional field and as
+// a wrong type in a required one. An integer is any number whose value is
+// integral, judged on its decimal digits.
+//
+// # Fields
+//
+// A field is optional if its json tag has the option omitzero. Its type is one
+// of [Path], string, int64, float64, bool, a struct of such fields, a slice of
+// any of these, or a pointer to one of the scalar types, which is nil when the
+// field is absent. A slice is nil when absent and not nil when given.
+//
+// The tag "limits" holds, separated by spaces, minimum and maximum (numbers),
+// minLength=1, maxLength (bytes of a string), minItems=1, maxItems, enum (values separated by "|"), and excludes (names of fields, separated by "|",
+// that must be absent when this one is given). The tag "description" is text
+// for the model. A struct with a method Check() error is asked after its fields
+// have passed; the error's text becomes the message.
+//
+// The package is not for JSON in general. The building blocks of the library
+// take Go values and never see JSON.
+package args

@@ -1,0 +1,63 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// IsZero reports whether there is nothing to show.
+func (p Payload) IsZero() bool {
+	return p.Diff == nil && len(p.Files) == 0 && p.Text == ""
+}
+
+// EncodedLen returns the size of p as JSON, in bytes.
+func (p Payload) EncodedLen() int {
+	text, _ := p.MarshalJSON() // these types cannot fail
+	return len(text)
+}
+
+// MarshalJSON encodes the one field that is set.
+func (p Payload) MarshalJSON() ([]byte, error) {
+	switch {
+	case p.Diff != nil:
+		return marshal(p.Diff)
+	case len(p.Files) > 0:
+		return marshal(struct {
+			Files []File `json:"files"`
+		}{p.Files})
+	case p.Text != "":
+		return marshal(struct {
+			Text string `json:"text"`
+		}{p.Text})
+	default:
+		return []byte("null"), nil
+	}
+}
+
+// MarshalJSON leaves out what a line of its kind does not have, and the ending
+// LF.
+func (l Line) MarshalJSON() ([]byte, error) {
+	if l.Kind == Modify {
+		return marshal(struct {
+			Kind      Kind      `json:"kind"`
+			Old       []Segment `json:"old"`
+			New       []Segment `json:"new"`
+			OldEnding Ending    `json:"old_ending,omitzero"`
+			NewEnding Ending    `json:"new_ending,omitzero"`
+		}{l.Kind, l.Old, l.New, l.OldEnding, l.NewEnding})
+	}
+	return marshal(struct {
+		Kind   Kind   `json:"kind"`
+		Text   string `json:"text"`
+		Ending Ending `json:"ending,omitzero"`
+	}{l.Kind, l.Text, l.Ending})
+}
+
+// marshal is json.Marshal without escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}

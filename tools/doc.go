@@ -1,0 +1,21 @@
+// Package tools is the set of tools that a coding agent's model sees, made of
+// the building blocks of this module.
+//
+// A [Session] is the ready-made set for one or more agents: it decides which
+// tools there are, runs calls, keeps a working directory for each agent,
+// reports the life of each call to a [Listener], and cleans up when it is
+// closed.
+//
+//	session, err := tools.New(tools.Config{Root: dir})
+//	defer session.Close()
+//	out := session.Call(ctx, tools.Call{Tool: "read", Arguments: []byte(`{"path":"main.go"}`)})
+//	fmt.Println(out.Text)
+//
+// A [Set] is the same without a session: any tools, ours and the harness's
+// own, joined under their names. Each of our tools has a constructor that takes
+// only what it needs.
+//
+// This package writes all the text that a model reads, and escapes what comes
+// from the file system while it does. The building blocks below it know
+// nothing of models.
+package tools

@@ -1,0 +1,35 @@
+package tools
+
+// A Phase is a point in the life of a call.
+type Phase string
+
+// The phases. Each call that reaches a tool has one Started and then exactly
+// one of the others.
+const (
+	PhaseStarted   Phase = "started"
+	PhaseResult    Phase = "result"
+	PhaseError     Phase = "error"
+	PhaseCancelled Phase = "cancelled"
+)
+
+// An Event tells that a call reached a phase.
+type Event struct {
+	Phase    Phase
+	CallID   string
+	Agent    string
+	Internal string  // the internal name of the tool
+	Visible  string  // the name that the model used
+	Display  Display // what was asked for, or what came of it
+}
+
+// A Listener is told of events, on the goroutine of the call: a slow listener
+// makes slow calls. It must be safe for concurrent use.
+type Listener interface {
+	Event(e Event)
+}
+
+// A ListenerFunc is a function that is a Listener.
+type ListenerFunc func(e Event)
+
+// Event calls f.
+func (f ListenerFunc) Event(e Event) { f(e) }

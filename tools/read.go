@@ -1,0 +1,219 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/escape"
+	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/lineio"
+	"github.com/taukit/taukit/tools/args"
+	"github.com/taukit/taukit/tools/workspace"
+	"github.com/taukit/taukit/truncate"
+)
+
+// Limits of the tool read.
+const (
+	MaxReadBytes      = 16 << 20 // bytes of a file
+	maxRangesRendered = 2 << 20  // bytes of the native rendering of several ranges
+	linesPerCheck     = 1024     // lines rendered between two looks at the context
+)
+
+// Codes of errors that only read has.
+const (
+	CodeReadPastEOF  = "READ_PAST_EOF"  // a range starts behind the last line
+	CodeReadTooLarge = "READ_TOO_LARGE" // several ranges select too much
+)
+
+const readDescription = `Read a text file. By default the whole file is shown, and that is preferred.
+Each line of the output is NUMBER(flags) TEXT; the text is literal. Flags: invalid-utf8 (bytes that are not UTF-8 are shown as U+FFFD), crlf or cr (line ending other than LF), no_nl (no newline at the end of the file), truncated (content skipped). Without flags there are no parentheses.
+start_line and end_line are inclusive. ranges takes up to 100 ranges in place of them, which may overlap; their chunks are separated by one empty line. A start past the end of the file is an error; an end past it is clipped.
+Output is capped at 2000 lines and 10 KiB; of more than 2000 lines the start and the end are kept around a "..." line. A truncated result carries total_lines and total_bytes of the file and normally full_output_path, a temporary file with all selected lines; read that with narrow ranges or grep it.
+Files over 16 MiB are refused. Names shown with a backslash are escaped (\n, \u{1b}; \\ is one backslash).`
+
+type readTool struct {
+	workspace  *workspace.Workspace
+	spool      *artifact.Spool
+	decoder    *args.Decoder[args.Read]
+	definition Definition
+}
+
+// NewRead returns the tool read, which shows lines of a file. What is cut off
+// is saved in the spool; a nil spool switches that off.
+func NewRead(ws *workspace.Workspace, spool *artifact.Spool) Tool {
+	decoder := args.For[args.Read]()
+	return &readTool{ws, spool, decoder, Definition{
+		Name:        "read",
+		Description: readDescription,
+		Schema:      decoder.Schema(),
+		Tags:        []string{"shell:read"},
+		ReadOnly:    true,
+		Idempotent:  true,
+	}}
+}
+
+func (t *readTool) Definition() Definition { return t.definition }
+
+func (t *readTool) Preview(call Call) Display {
+	a, err := t.decoder.Decode(call.Arguments)
+	if err != nil {
+		return Display{}
+	}
+	return readDisplay(a)
+}
+
+func (t *readTool) Call(ctx context.Context, call Call) Outcome {
+	t.spool.Call()
+	a, err := t.decoder.Decode(call.Arguments)
+	if err != nil {
+		return Fail(ctx, err, Display{})
+	}
+	display := readDisplay(a)
+	result, err := t.read(ctx, call.Dir, a)
+	if err != nil {
+		return Fail(ctx, err, display)
+	}
+	if result.Body != "" {
+		display.Stats = statsOf(result.Body)
+	}
+	return Succeed(result, display)
+}
+
+// readDisplay shows the path and the ranges as they were asked for.
+func readDisplay(a args.Read) Display {
+	path, _ := escape.Field(string(a.Path))
+	var ranges []string
+	for _, r := range a.Ranges {
+		ranges = append(ranges, fmt.Sprintf("%d..%d", r.StartLine, r.EndLine))
+	}
+	if a.Ranges == nil {
+		start, end := "", ""
+		if a.EndLine != nil {
+			start, end = "1", strconv.FormatInt(*a.EndLine, 10)
+		}
+		if a.StartLine != nil {
+			start = strconv.FormatInt(*a.StartLine, 10)
+		}
+		ranges = []string{start + ".." + end}
+	}
+	return Display{Args: path + " " + strings.Join(ranges, ",")}
+}
+
+func (t *readTool) read(ctx context.Context, dir string, a args.Read) (framing.Result, error) {
+	ranges := rangesOf(a)
+	excerpt, err := t.scan(ctx, dir, string(a.Path), ranges)
+	if err != nil {
+		return framing.Result{}, err
+	}
+	for _, r := range ranges {
+		if r.StartLine > int64(max(excerpt.lines, 1)) {
+			return framing.Result{}, pastEOF(r.StartLine, excerpt.lines)
+		}
+	}
+	if len(ranges) > 1 && excerpt.renderedSize(ranges) > maxRangesRendered {
+		return framing.Result{}, &framing.Error{
+			Code:    CodeReadTooLarge,
+			Message: fmt.Sprintf("ranges select more than %d bytes of output; request fewer or smaller ranges", maxRangesRendered),
+		}
+	}
+	return t.render(ctx, excerpt, ranges)
+}
+
+// rangesOf returns the ranges that a call asks for.
+func rangesOf(a args.Read) []args.LineRange {
+	if a.Ranges != nil {
+		return a.Ranges
+	}
+	r := args.LineRange{StartLine: 1, EndLine: math.MaxInt64}
+	if a.StartLine != nil {
+		r.StartLine = *a.StartLine
+	}
+	if a.EndLine != nil {
+		r.EndLine = *a.EndLine
+	}
+	return []args.LineRange{r}
+}
+
+func pastEOF(start int64, lines int) error {
+	total := strconv.Itoa(lines)
+	return &framing.Error{
+		Code:    CodeReadPastEOF,
+		Message: fmt.Sprintf("start_line %d is past end of file (total_lines: %s)", start, total),
+		Fields:  []framing.Header{{Key: "total_lines", Value: total}},
+	}
+}
+
+// scan opens and reads the file, with the errors of the tool.
+func (t *readTool) scan(ctx context.Context, dir, path string, ranges []args.LineRange) (*excerpt, error) {
+	f, err := t.workspace.Open(ctx, dir, path)
+	if err != nil {
+		return nil, fileError("read", path, err, t.hint(ctx, dir, path, err))
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+
+	excerpt, err := scanExcerpt(f, ranges, MaxReadBytes)
+	if errors.Is(err, errTooLarge) {
+		return nil, &framing.Error{
+			Code:    framing.CodeTooLarge,
+			Message: fmt.Sprintf("cannot read %s: file exceeds %d bytes", escape.QuotePath(path), MaxReadBytes),
+		}
+	}
+	if err != nil {
+		return nil, fileError("read", path, err, "")
+	}
+	return excerpt, nil
+}
+
+// hint returns what a caller can do about a file that could not be opened.
+func (t *readTool) hint(ctx context.Context, dir, path string, err error) string {
+	if errors.Is(err, workspace.ErrIsDirectory) {
+		return "; use ls to list it"
+	}
+	if errors.Is(err, workspace.ErrNotFound) {
+		if near, ok := suggest(ctx, t.workspace, dir, path); ok {
+			return "; did you mean " + escape.QuotePath(near) + "?"
+		}
+	}
+	return ""
+}
+
+// render renders the ranges within the native budget.
+func (t *readTool) render(ctx context.Context, x *excerpt, ranges []args.LineRange) (framing.Result, error) {
+	var result framing.Result
+	if !x.valid {
+		result.Add("valid_utf8", "false")
+	}
+	if x.lines == 0 {
+		result.AddInt("total_lines", 0)
+		result.AddInt("total_bytes", 0)
+		return result, nil
+	}
+	out := newRendering(t.spool, truncate.Native)
+	defer out.discard()
+	var record, marker []byte
+	n := 0
+	for l := range x.chunks(ranges) {
+		if n%linesPerCheck == 0 && ctx.Err() != nil {
+			return framing.Result{}, ctx.Err()
+		}
+		n++
+		if l.Number == 0 {
+			out.add(nil, nil)
+			continue
+		}
+		record = lineio.AppendLine(record[:0], l)
+		marker = lineio.AppendLineMarker(marker[:0], l)
+		out.add(record, marker)
+	}
+	shown, saved, err := out.finish()
+	if shown.Truncated {
+		addTruncation(&result, x.lines, x.bytes, saved, err)
+	}
+	result.Body = shown.Body
+	return result, nil
+}

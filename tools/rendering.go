@@ -1,0 +1,114 @@
+package tools
+
+import (
+	"bufio"
+	"strings"
+
+	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/truncate"
+)
+
+// saveBuffer is how much of a rendering is handed to the spool at once.
+const saveBuffer = 64 << 10
+
+// truncationWarning is the advice that comes with a cut output.
+const truncationWarning = "output was cut to fit; prefer narrower commands or filters"
+
+// A rendering collects the records of one call: what to show of them, and all
+// of them in a saved artifact once they are more than the budget. Until then
+// nothing is created on disk. Memory stays within a few times the budget.
+type rendering struct {
+	spool     *artifact.Spool
+	collector *truncate.Collector
+	records   int
+	pending   []byte // all records, while they may still fit
+
+	file *artifact.Writer // all records, afterwards; nil if they cannot be saved
+	out  *bufio.Writer    // before file
+}
+
+func newRendering(spool *artifact.Spool, policy truncate.Policy) *rendering {
+	return &rendering{spool: spool, collector: truncate.NewCollector(policy)}
+}
+
+// add adds a record and the marker that stands for it when it is skipped. Both
+// may be reused afterwards.
+func (r *rendering) add(text, marker []byte) {
+	over := r.collector.Over()
+	r.collector.AddBytes(text, marker)
+	switch {
+	case !over:
+		if r.records > 0 {
+			r.pending = append(r.pending, '\n')
+		}
+		r.pending = append(r.pending, text...)
+	case r.out != nil: // an error of it sticks, and shows in finish
+		_ = r.out.WriteByte('\n')
+		_, _ = r.out.Write(text)
+	}
+	r.records++
+	if !over && r.collector.Over() {
+		r.spill()
+	}
+}
+
+// spill moves the records to an artifact.
+func (r *rendering) spill() {
+	file, err := r.spool.Create()
+	if err == nil {
+		r.file, r.out = file, bufio.NewWriterSize(file, saveBuffer)
+		_, _ = r.out.Write(r.pending)
+	}
+	r.pending = nil
+}
+
+// finish returns what to show and what was saved. The error says why nothing
+// was saved, if the output was truncated.
+func (r *rendering) finish() (truncate.Result, artifact.Saved, error) {
+	shown := r.collector.Result()
+	if r.out == nil {
+		return shown, artifact.Saved{}, artifact.ErrUnavailable
+	}
+	err := r.out.Flush()
+	if err != nil {
+		return shown, artifact.Saved{}, err
+	}
+	saved, err := r.file.Commit()
+	return shown, saved, err
+}
+
+// discard removes what was saved, unless it is finished. It may be deferred.
+func (r *rendering) discard() {
+	if r.file != nil {
+		_ = r.file.Abort()
+	}
+}
+
+// addTruncation adds the headers of a truncated output: the totals, and where
+// the whole is. The reason why it could not be saved is not the model's
+// business.
+func addTruncation(r *framing.Result, lines int, bytes int64, saved artifact.Saved, err error) {
+	r.AddTrue("truncated", true)
+	r.AddInt("total_lines", int64(lines))
+	r.AddInt("total_bytes", bytes)
+	r.Add("truncation_warning", truncationWarning)
+	switch {
+	case err != nil:
+		r.AddTrue("saved_output_unavailable", true)
+	case saved.Complete:
+		r.Add("full_output_path", saved.Path)
+	default:
+		r.Add("saved_output_path", saved.Path)
+		r.AddTrue("saved_output_truncated", true)
+		r.AddInt("saved_output_bytes", saved.Bytes)
+	}
+}
+
+// statsOf measures a visible body.
+func statsOf(body string) *Stats {
+	if body == "" {
+		return &Stats{}
+	}
+	return &Stats{Lines: 1 + strings.Count(body, "\n"), Bytes: len(body)}
+}

@@ -1,0 +1,115 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/taukit/taukit/escape"
+	"github.com/taukit/taukit/framing"
+)
+
+// A Handler runs one call.
+type Handler func(ctx context.Context, call Call) Outcome
+
+// A Middleware wraps the running of calls: to ask for permission, to log, to
+// measure. It may answer a call itself in place of calling next.
+type Middleware func(next Handler) Handler
+
+// A Set is a number of tools under their names. It is safe for concurrent use.
+type Set struct {
+	tools  []Tool
+	byName map[string]Tool
+}
+
+// NewSet joins tools. It is an error if two of them have one name, or one has
+// none.
+func NewSet(tools ...Tool) (*Set, error) {
+	s := &Set{byName: make(map[string]Tool, len(tools))}
+	for _, t := range tools {
+		name := t.Definition().Name
+		if shown, _ := escape.Field(name); name == "" || s.byName[name] != nil {
+			return nil, fmt.Errorf("duplicate tool name: %s", shown)
+		}
+		s.byName[name] = t
+		s.tools = append(s.tools, t)
+	}
+	return s, nil
+}
+
+// only returns the set of the tools with the given names, in the order of s.
+func (s *Set) only(names []string) (*Set, error) {
+	for _, name := range names {
+		if s.byName[name] == nil {
+			shown, _ := escape.Field(name)
+			return nil, fmt.Errorf("unknown tool: %s", shown)
+		}
+	}
+	var tools []Tool
+	for _, t := range s.tools {
+		if slices.Contains(names, t.Definition().Name) {
+			tools = append(tools, t)
+		}
+	}
+	return NewSet(tools...)
+}
+
+// Definitions returns the definitions of the tools in the order in which they
+// were given.
+func (s *Set) Definitions() []Definition {
+	list := make([]Definition, len(s.tools))
+	for i, t := range s.tools {
+		list[i] = t.Definition()
+	}
+	return list
+}
+
+// Call runs one call. A name that is not in the set gives an error with the
+// code UNKNOWN_TOOL; a panic of the tool gives one with the code INTERNAL. The
+// text of the outcome is always rendered from its result or error, whatever
+// the tool put there.
+func (s *Set) Call(ctx context.Context, call Call) Outcome {
+	t, ok := s.byName[call.Tool]
+	if !ok {
+		return unknownTool(ctx, call.Tool)
+	}
+	return protect(t.Call)(ctx, call)
+}
+
+// protect returns h with a panic turned into an error, and with the text of
+// the outcome rendered from what it stands for.
+func protect(h Handler) Handler {
+	return func(ctx context.Context, call Call) (out Outcome) {
+		defer func() {
+			if v := recover(); v != nil {
+				out = Fail(ctx, panicError(call.Tool, v), Display{Args: out.Display.Args})
+			}
+		}()
+		out = h(ctx, call)
+		if out.Error != nil {
+			out.Result = out.Error.Result()
+		}
+		out.Text = out.Result.Render()
+		return out
+	}
+}
+
+// A PanicError is the cause of an error with the code INTERNAL after a tool
+// panicked.
+type PanicError struct {
+	Value any    // what the tool panicked with
+	Stack []byte // for logs; a model never sees it
+}
+
+// Error returns the value of the panic.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+func panicError(tool string, v any) error {
+	name, _ := escape.Field(tool)
+	return &framing.Error{
+		Code:    framing.CodeInternal,
+		Message: "internal error in tool " + name,
+		Cause:   &PanicError{v, debug.Stack()},
+	}
+}

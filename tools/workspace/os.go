@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// OS is the file system of the host.
+type OS struct{}
+
+// Open opens a regular file. On Linux the file is first found without being
+// opened, so that nothing else is ever opened; elsewhere it is looked at, then
+// opened without blocking, then looked at again.
+func (OS) Open(_ context.Context, name string) (File, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return osFile{f, info.Size()}, nil
+}
+
+// OpenDir opens a directory.
+func (OS) OpenDir(_ context.Context, name string) (Dir, error) {
+	f, err := openDirectory(name)
+	if err != nil {
+		return nil, err
+	}
+	return osDir{f}, nil
+}
+
+// Canonical resolves symbolic links.
+func (OS) Canonical(_ context.Context, name string) (string, error) {
+	return filepath.EvalSymlinks(name)
+}
+
+type osFile struct {
+	*os.File
+	size int64
+}
+
+func (f osFile) Size() int64 { return f.size }
+
+type osDir struct{ *os.File }
+
+func (d osDir) ReadNames(n int) ([]string, error) { return d.Readdirnames(n) }
+
+// checkRegular returns the error for opening a file of that type for reading.
+func checkRegular(mode fs.FileMode) error {
+	switch {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return ErrIsDirectory
+	default:
+		return ErrNotRegular
+	}
+}
+
+// openChecked opens a regular file on systems that cannot find a file without
+// opening it. What name leads to is looked at before it is opened with the
+// given flags, which must keep the opening from blocking, and once more
+// afterwards, because it may have changed in between.
+func openChecked(name string, flags int) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRegular(info.Mode()); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = checkRegular(info.Mode())
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,49 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openRegular opens a regular file and nothing else. A descriptor with O_PATH
+// says what a name leads to without opening it (open(2)); the file itself is
+// then opened through that descriptor, so that nothing can take its place in
+// between. Without /proc it falls back on what other systems do.
+func openRegular(name string) (*os.File, error) {
+	fd, err := ignoringEINTR(func() (int, error) { return unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd) //nolint:errcheck // nothing was opened, nothing can be lost
+
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	if err := checkRegular(typeOf(st.Mode)); err != nil {
+		return nil, err
+	}
+	again, err := ignoringEINTR(func() (int, error) {
+		return unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_CLOEXEC|nonBlocking, 0)
+	})
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+		return openChecked(name, nonBlocking)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(again), name), nil
+}
+
+// ignoringEINTR repeats a system call that a signal interrupted.
+func ignoringEINTR(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package workspace
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// An FS is a file system that tools act on. Names are absolute paths in the
+// form of the host, not cleaned: "link/.." is the parent of what the link
+// leads to. Symbolic links are followed.
+//
+// Errors are best of type [*Error]; others are classified by errors.Is and by
+// their errno. Implementations must be safe for concurrent use.
+type FS interface {
+	// Open opens a regular file for reading. Opening must neither block nor
+	// have an effect, whatever name leads to: for a directory, a FIFO, a
+	// device or a socket it is an error.
+	Open(ctx context.Context, name string) (File, error)
+	// OpenDir opens a directory for listing. It must neither block nor have
+	// an effect either.
+	OpenDir(ctx context.Context, name string) (Dir, error)
+	// Canonical returns the path of an existing file or directory without
+	// symbolic links and "." or ".." elements.
+	Canonical(ctx context.Context, name string) (string, error)
+}
+
+// A File is an open regular file.
+type File interface {
+	io.ReadCloser
+	// Size returns what the file system says the size is, in bytes. It is a
+	// hint: a file may grow, and files in /proc say 0.
+	Size() int64
+}
+
+// A Dir is an open directory.
+type Dir interface {
+	// ReadNames returns the next names in the order of the directory, at
+	// most n of them, without "." and "..". It returns io.EOF, and no names,
+	// at the end.
+	ReadNames(n int) ([]string, error)
+	// Type returns the type bits of an entry, of a symbolic link itself.
+	Type(name string) (fs.FileMode, error)
+	Close() error
+}
+
+// A Workspace is a file system and the directory that relative paths start at
+// when a call names no other. It is safe for concurrent use.
+type Workspace struct {
+	fs  FS
+	dir string
+}
+
+// New returns a Workspace in the given directory of the host's file system,
+// which is made absolute and free of symbolic links. The empty string means
+// the current directory of the process, as it is now.
+func New(dir string) (*Workspace, error) {
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, classify("open", dir, err)
+	}
+	return NewFS(OS{}, abs)
+}
+
+// NewFS returns a Workspace in the given directory of a file system.
+func NewFS(fsys FS, dir string) (*Workspace, error) {
+	canonical, err := fsys.Canonical(context.Background(), dir)
+	if err != nil {
+		return nil, classify("open", dir, err)
+	}
+	return &Workspace{fsys, canonical}, nil
+}
+
+// Dir returns the directory that relative paths start at by default.
+func (w *Workspace) Dir() string { return w.dir }
+
+// Resolve returns the absolute path of path, seen from dir; an empty dir means
+// [Workspace.Dir]. It only joins: the path is not cleaned, because "link/.."
+// depends on where the link leads.
+func (w *Workspace) Resolve(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	if dir == "" {
+		dir = w.dir
+	}
+	if os.IsPathSeparator(dir[len(dir)-1]) {
+		return dir + path
+	}
+	return dir + string(filepath.Separator) + path
+}
+
+// Open opens the regular file at path, seen from dir, for reading. Every read
+// checks ctx first. An error is an [*Error] or the error of ctx.
+func (w *Workspace) Open(ctx context.Context, dir, path string) (File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name := w.Resolve(dir, path)
+	f, err := w.fs.Open(ctx, name)
+	if err != nil {
+		return nil, classify("read", name, err)
+	}
+	return &file{f, ctx, name}, nil
+}
+
+// OpenDir opens the directory at path, seen from dir, for listing. Every batch
+// of names checks ctx first. An error is an [*Error] or the error of ctx.
+func (w *Workspace) OpenDir(ctx context.Context, dir, path string) (Dir, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name := w.Resolve(dir, path)
+	d, err := w.fs.OpenDir(ctx, name)
+	if err != nil {
+		return nil, classify("list", name, err)
+	}
+	return &directory{d, ctx, name}, nil
+}
+
+// A file is a File that obeys a context and returns classified errors.
+type file struct {
+	File
+	ctx  context.Context
+	name string
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := f.File.Read(p)
+	if err != nil && err != io.EOF {
+		err = classify("read", f.name, err)
+	}
+	return n, err
+}
+
+// A directory is a Dir that obeys a context and returns classified errors.
+type directory struct {
+	Dir
+	ctx  context.Context
+	name string
+}
+
+func (d *directory) ReadNames(n int) ([]string, error) {
+	if err := d.ctx.Err(); err != nil {
+		return nil, err
+	}
+	names, err := d.Dir.ReadNames(n)
+	if err != nil && err != io.EOF {
+		err = classify("list", d.name, err)
+	}
+	return names, err
+}
