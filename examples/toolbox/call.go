@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/taukit/taukit/tools"
+)
+
+// errToolFailed says that a call was made and failed; its text is printed.
+var errToolFailed = errors.New("the tool failed")
+
+// call makes one call and prints what came of it.
+func call(ctx context.Context, c console, dir string, opts options, argv []string) error {
+	session, err := open(dir, opts, nil)
+	if err != nil {
+		return err
+	}
+	defer session.Close() //nolint:errcheck // what it cannot remove, the next session does
+
+	name := argv[0]
+	if err := checkName(session, name); err != nil {
+		return err
+	}
+	arguments, err := argumentText(c, argv[1:])
+	if err != nil {
+		return err
+	}
+	out := session.Call(ctx, tools.Call{ID: "1", Agent: opts.Agent, Tool: name, Arguments: arguments})
+	printText(c.out, out.Text)
+	printDisplay(c.err, name, out.Display)
+	if out.Error != nil {
+		return errToolFailed
+	}
+	return nil
+}
+
+// checkName refuses the name of a tool that is not there, with a suggestion.
+func checkName(session *tools.Session, name string) error {
+	var names []string
+	for _, d := range session.Definitions() {
+		if d.Name == name {
+			return nil
+		}
+		names = append(names, d.Name)
+	}
+	return usageError{"unknown tool: " + name + didYouMean(name, names)}
+}
+
+// argumentText returns the arguments from the command line or from standard
+// input; none are an empty object.
+func argumentText(c console, argv []string) ([]byte, error) {
+	switch {
+	case len(argv) == 0:
+		return []byte("{}"), nil
+	case argv[0] == "-":
+		return io.ReadAll(c.in)
+	default:
+		return []byte(argv[0]), nil
+	}
+}

@@ -1,0 +1,180 @@
+// Toolbox runs the tools of taukit on a directory: it lists them, makes single
+// calls, serves them as JSON lines, and gives a tour. What a model would see
+// goes to standard output, what a person sees beside it to standard error.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/taukit/taukit/internal/levenshtein"
+	"github.com/taukit/taukit/tools"
+)
+
+const usage = `Toolbox runs the tools of a coding agent on a directory, as a model would.
+
+  toolbox [-C DIR] [-options JSON] list [-json]         the tools, one line each, or whole definitions
+  toolbox [-C DIR] [-options JSON] call TOOL [ARGS|-]   one call
+  toolbox [-C DIR] [-options JSON] session              JSON lines on standard input and output
+  toolbox tour                                          every tool once, in a temporary directory
+
+  -C DIR         the directory that relative paths start at (default: the current one)
+  -options JSON  session options, such as '{"artifact_dir": "/var/tmp"}'
+
+ARGS is the JSON object of a call; "-" reads it from standard input. The text that a
+model would see goes to standard output, as it is unless that is a terminal. The status
+is 0, 1 if the tool failed, or 2 for a mistake on the command line.
+
+  toolbox call ls
+  toolbox call read '{"path": "main.go", "start_line": 1, "end_line": 20}'
+  echo '{"path": "main.go"}' | toolbox -C ~/src/thing call read -
+  echo '{"id": 1, "tool": "ls", "args": {}}' | toolbox session
+`
+
+// Exit statuses.
+const (
+	statusOK    = 0
+	statusError = 1
+	statusUsage = 2
+)
+
+var commands = []string{"list", "call", "session", "tour"}
+
+func main() {
+	ctx, stop := interruptible()
+	status := run(ctx, os.Args[1:], console{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(status)
+}
+
+// interruptible returns a context that an interrupt or a request to terminate
+// cancels, with a reason that a model can read.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-signals; ok {
+			cancel(errors.New("cancelled by the user"))
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(signals)
+		cancel(nil)
+	}
+}
+
+// A console is the three streams of the program.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// A usageError is a mistake on the command line.
+type usageError struct{ message string }
+
+func (e usageError) Error() string { return e.message }
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, argv []string, c console) int {
+	err := dispatch(ctx, argv, c)
+	var mistake usageError
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.Is(err, errToolFailed):
+		return statusError
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(c.out, usage)
+		return statusOK
+	case errors.As(err, &mistake):
+		printLine(c.err, "toolbox: "+mistake.message)
+		printLine(c.err, "toolbox -h tells more.")
+		return statusUsage
+	default:
+		printLine(c.err, "toolbox: "+err.Error())
+		return statusError
+	}
+}
+
+func dispatch(ctx context.Context, argv []string, c console) error {
+	flags := flag.NewFlagSet("toolbox", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	dir := flags.String("C", "", "")
+	optionText := flags.String("options", "", "")
+	asJSON := flags.Bool("json", false, "")
+	// Flags may stand before and behind the command.
+	if err := parse(flags, argv); err != nil {
+		return err
+	}
+	command := flags.Arg(0)
+	if err := parse(flags, flags.Args()[min(1, flags.NArg()):]); err != nil {
+		return err
+	}
+	rest := flags.Args()
+
+	if command == "tour" && len(rest) == 0 {
+		return tour(ctx, c)
+	}
+	opts, err := parseOptions(*optionText)
+	if err != nil {
+		return err
+	}
+	switch {
+	case command == "list" && len(rest) == 0:
+		return list(c, *dir, opts, *asJSON)
+	case command == "call" && 1 <= len(rest) && len(rest) <= 2:
+		return call(ctx, c, *dir, opts, rest)
+	case command == "call":
+		return usageError{"call takes the name of a tool and its arguments as one JSON object"}
+	case command == "session" && len(rest) == 0:
+		return serve(ctx, c, *dir, opts)
+	case command == "":
+		return usageError{"what is to be done? list, call, session or tour"}
+	case command == "list" || command == "session" || command == "tour":
+		return usageError{command + " takes no arguments"}
+	default:
+		return usageError{fmt.Sprintf("unknown command: %s%s", command, didYouMean(command, commands))}
+	}
+}
+
+func parse(flags *flag.FlagSet, argv []string) error {
+	err := flags.Parse(argv)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return usageError{err.Error()}
+}
+
+// didYouMean suggests the candidate nearest to a mistyped name.
+func didYouMean(name string, candidates []string) string {
+	if near, ok := levenshtein.Nearest(name, candidates, max(2, len(name)/3)); ok {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// open returns a session in the directory.
+func open(dir string, opts options, listener tools.Listener) (*tools.Session, error) {
+	cfg, err := opts.config(dir)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Listener = listener
+	return tools.New(cfg)
+}
+
+// firstSentence returns the start of a description.
+func firstSentence(description string) string {
+	line, _, _ := strings.Cut(description, "\n")
+	sentence, _, _ := strings.Cut(line, ". ")
+	return strings.TrimSuffix(sentence, ".")
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/tools"
+)
+
+// options are the session options. A member that is not here, or of another
+// type, is an error.
+type options struct {
+	Expose      string            `json:"expose"`
+	EditStyle   *string           `json:"edit_style"`
+	ModelTags   []string          `json:"model_tags"`
+	ToolPolicy  jsontext.Value    `json:"tool_policy"`
+	Tools       []string          `json:"tools"`
+	Images      *bool             `json:"images"`
+	Store       string            `json:"store"`
+	Agent       string            `json:"agent"`
+	Home        string            `json:"home"`
+	Workdir     string            `json:"workdir"`
+	DirLock     jsontext.Value    `json:"dir_lock"`
+	Guard       bool              `json:"guard"`
+	PatchMode   string            `json:"patch_mode"`
+	ArtifactDir string            `json:"artifact_dir"`
+	FrameLimit  *int              `json:"frame_limit"`
+	Faults      map[string]string `json:"faults"`
+}
+
+func parseOptions(text string) (options, error) {
+	opts := options{Expose: "all", Store: "mem", Agent: tools.DefaultAgent, PatchMode: "atomic"}
+	if text == "" {
+		return opts, nil
+	}
+	if err := json.Unmarshal([]byte(text), &opts, json.RejectUnknownMembers(true)); err != nil {
+		return opts, usageError{"options: " + err.Error()}
+	}
+	if name := opts.missing(); name != "" {
+		return opts, usageError{fmt.Sprintf("options: %s is for tools that are not there yet", name)}
+	}
+	switch {
+	case opts.Expose != "all" && opts.Expose != "policy":
+		return opts, usageError{"options: expose must be all or policy"}
+	case opts.FrameLimit != nil && *opts.FrameLimit < 1:
+		return opts, usageError{"options: frame_limit must be >= 1"}
+	}
+	return opts, nil
+}
+
+// missing returns an option that is set although what it is about comes with
+// later tools. To accept it would promise a protection that is not there.
+func (o options) missing() string {
+	for name, set := range map[string]bool{
+		"edit_style":  o.EditStyle != nil,
+		"model_tags":  len(o.ModelTags) > 0,
+		"tool_policy": len(o.ToolPolicy) > 0 && string(o.ToolPolicy) != "{}",
+		"images":      o.Images != nil && *o.Images,
+		"store":       o.Store != "mem" && o.Store != "none",
+		"home":        o.Home != "",
+		"dir_lock":    len(o.DirLock) > 0 && string(o.DirLock) != "false",
+		"guard":       o.Guard,
+		"patch_mode":  o.PatchMode != "atomic",
+		"faults":      len(o.Faults) > 0,
+	} {
+		if set {
+			return name
+		}
+	}
+	return ""
+}
+
+// config returns the configuration of a session in dir.
+func (o options) config(dir string) (tools.Config, error) {
+	root := dir
+	if o.Workdir != "" {
+		root = o.Workdir
+		if !filepath.IsAbs(root) {
+			root = filepath.Join(dir, root)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(root, ".")); err != nil {
+		return tools.Config{}, usageError{err.Error()}
+	} else if !info.IsDir() {
+		return tools.Config{}, usageError{root + " is not a directory"}
+	}
+	cfg := tools.Config{Root: root, Tools: o.Tools, NoArtifacts: o.ArtifactDir == "-"}
+	if !cfg.NoArtifacts {
+		cfg.Artifacts = artifact.Options{Dir: o.ArtifactDir}
+	}
+	if o.FrameLimit != nil {
+		cfg.FrameLimit = *o.FrameLimit
+	}
+	return cfg, nil
+}

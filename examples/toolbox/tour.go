@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/taukit/taukit/tools"
+)
+
+// A stop of the tour is one call and why it is made.
+type stop struct{ why, tool, arguments string }
+
+var stops = []stop{
+	{"A directory. The second name holds a line break: it stays on its line.", "ls", `{}`},
+	{"A file. Line endings other than LF are flagged, and so is a missing last one.", "read", `{"path": "notes.txt"}`},
+	{"Two ranges of a file.", "read", `{"path": "numbers.txt", "ranges": [{"start_line": 3, "end_line": 4}, {"start_line": 2499, "end_line": 9999}]}`},
+	{"A long file: the start and the end, the totals, and where the whole is.", "read", `{"path": "numbers.txt"}`},
+	{"A mistake in a name.", "read", `{"path": "note.txt"}`},
+	{"A mistake in an argument.", "read", `{"path": "notes.txt", "lines": 3}`},
+}
+
+// tour makes a call of each kind in a temporary directory and prints it as it
+// would reach a model.
+func tour(ctx context.Context, c console) error {
+	dir, err := os.MkdirTemp("", "toolbox-tour-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+	if err := layTour(dir); err != nil {
+		return err
+	}
+	session, err := tools.New(tools.Config{Root: dir})
+	if err != nil {
+		return err
+	}
+	defer session.Close() //nolint:errcheck // what it cannot remove, the next session does
+
+	for i, s := range stops {
+		if i > 0 {
+			printLine(c.out, "")
+		}
+		printLine(c.out, "# "+s.why)
+		printLine(c.out, "> "+s.tool+" "+s.arguments)
+		out := session.Call(ctx, tools.Call{Tool: s.tool, Arguments: []byte(s.arguments)})
+		printText(c.out, abridged(out.Text))
+		if !isTerminal(c.out) {
+			printLine(c.out, "")
+		}
+	}
+	return ctx.Err()
+}
+
+// layTour makes the files of the tour.
+func layTour(dir string) error {
+	var numbers strings.Builder
+	for i := range 2500 {
+		fmt.Fprintf(&numbers, "number %d\n", i+1)
+	}
+	for name, text := range map[string]string{
+		"notes.txt":                  "first\r\nsecond\nlast",
+		"numbers.txt":                numbers.String(),
+		"odd\nerror: not an error":   "",
+		filepath.Join("src", "a.go"): "package a\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abridged leaves out the middle of a long text, for the reader of the tour.
+func abridged(text string) string {
+	const ends = 9
+	lines := strings.Split(text, "\n")
+	if len(lines) <= 2*ends+1 {
+		return text
+	}
+	left := len(lines) - 2*ends
+	middle := fmt.Sprintf("    (%d more lines)", left)
+	return strings.Join(append(append(lines[:ends:ends], middle), lines[len(lines)-ends:]...), "\n")
+}
