@@ -30,7 +30,7 @@ func Blocks(r io.Reader) iter.Seq2[[]byte, error] {
 		b := blocks{r: r}
 		for {
 			block, err := b.next()
-			if err == io.EOF {
+			if err == io.EOF { //nolint:errorlint // only EOF itself is the end; a wrapped one is a failure
 				return
 			}
 			if !yield(block, err) || err != nil {
@@ -83,7 +83,7 @@ func (s *Scanner) Line() Line { return s.line }
 
 // Err returns the error that ended the stream, nil if that was its end.
 func (s *Scanner) Err() error {
-	if s.err == io.EOF {
+	if s.err == io.EOF { //nolint:errorlint // as in Blocks
 		return nil
 	}
 	return s.err

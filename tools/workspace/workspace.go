@@ -135,10 +135,7 @@ func (f *file) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := f.File.Read(p)
-	if err != nil && err != io.EOF {
-		err = classify("read", f.name, err)
-	}
-	return n, err
+	return n, classifyRead("read", f.name, err)
 }
 
 // A directory is a Dir that obeys a context and returns classified errors.
@@ -153,8 +150,13 @@ func (d *directory) ReadNames(n int) ([]string, error) {
 		return nil, err
 	}
 	names, err := d.Dir.ReadNames(n)
-	if err != nil && err != io.EOF {
-		err = classify("list", d.name, err)
+	return names, classifyRead("list", d.name, err)
+}
+
+// classifyRead is classify for the error of a read, which may be the end.
+func classifyRead(op, path string, err error) error {
+	if err == nil || err == io.EOF { //nolint:errorlint // only EOF itself is the end
+		return err
 	}
-	return names, err
+	return classify(op, path, err)
 }
