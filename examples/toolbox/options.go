@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,7 +41,7 @@ func parseOptions(text string) (options, error) {
 		return opts, nil
 	}
 	if err := json.Unmarshal([]byte(text), &opts, json.RejectUnknownMembers(true)); err != nil {
-		return opts, usageError{"options: " + err.Error()}
+		return opts, usageError{"options: " + explain(err)}
 	}
 	if name := opts.missing(); name != "" {
 		return opts, usageError{fmt.Sprintf("options: %s is for tools that are not there yet", name)}
@@ -51,6 +53,23 @@ func parseOptions(text string) (options, error) {
 		return opts, usageError{"options: frame_limit must be >= 1"}
 	}
 	return opts, nil
+}
+
+// explain returns what is wrong with the JSON text in the terms of the text.
+func explain(err error) string {
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return err.Error()
+	}
+	where := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
+	switch {
+	case errors.Is(semantic.Err, json.ErrUnknownName):
+		return where + " is no option"
+	case where == "":
+		return "one JSON object is needed"
+	default:
+		return fmt.Sprintf("%s must not be a JSON %s", where, semantic.JSONKind)
+	}
 }
 
 // missing returns an option that is set although what it is about comes with
