@@ -1,0 +1,155 @@
+package tools_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/taukit/taukit/escape"
+	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/args"
+	"github.com/taukit/taukit/tools/workspace"
+)
+
+// exampleDir returns a directory with one file, and a function that removes it.
+func exampleDir() (dir string, remove func()) {
+	dir, err := os.MkdirTemp("", "example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("first\r\nlast"), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	return dir, func() { os.RemoveAll(dir) }
+}
+
+func ExampleSession() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	session, err := tools.New(tools.Config{Root: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+
+	for _, def := range session.Definitions() {
+		fmt.Println(def.Name, def.Tags)
+	}
+	out := session.Call(context.Background(), tools.Call{ID: "1", Agent: "main", Tool: "read", Arguments: []byte(`{"path": "notes.txt"}`)})
+	fmt.Println(out.Text)
+	fmt.Println(out.Display.Header(), out.Display.Status)
+	// Output:
+	// read [shell:read]
+	// ls [shell:read shell:list]
+	// 1(crlf) first
+	// 2(no_nl) last
+	// notes.txt .. ok
+}
+
+func ExampleSession_Call_failure() {
+	dir, remove := exampleDir()
+	defer remove()
+	session, err := tools.New(tools.Config{Root: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+
+	out := session.Call(context.Background(), tools.Call{Tool: "read", Arguments: []byte(`{"path": "note.txt"}`)})
+	fmt.Println(out.Text)
+	fmt.Println(out.Error.Code)
+	// Output:
+	// error: cannot read "note.txt": no such file or directory; did you mean "notes.txt"?
+	// FS_NOT_FOUND
+}
+
+type greetArgs struct {
+	Name string `json:"name" limits:"minLength=1" description:"Whom to greet."`
+}
+
+// greet is a tool of one's own.
+type greet struct{ decoder *args.Decoder[greetArgs] }
+
+func (g greet) Definition() tools.Definition {
+	return tools.Definition{Name: "greet", Description: "Greet somebody.", Schema: g.decoder.Schema(), ReadOnly: true}
+}
+
+func (g greet) Call(ctx context.Context, call tools.Call) tools.Outcome {
+	a, err := g.decoder.Decode(call.Arguments)
+	if err != nil {
+		return tools.Fail(ctx, err, tools.Display{})
+	}
+	name, _ := escape.Field(a.Name)
+	return tools.Succeed(framing.Result{Body: "hello " + name}, tools.Display{Args: name})
+}
+
+func ExampleNewSet() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	set, err := tools.NewSet(
+		tools.NewRead(ws, nil), // without a spool, what is cut off is not saved
+		greet{args.For[greetArgs]()},
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	fmt.Println(set.Call(ctx, tools.Call{Tool: "greet", Arguments: []byte(`{"name": "Ada\n"}`)}).Text)
+	fmt.Println(set.Call(ctx, tools.Call{Tool: "greet", Arguments: []byte(`{"Name": "Ada"}`)}).Text)
+	fmt.Println(set.Call(ctx, tools.Call{Tool: "write", Arguments: []byte(`{}`)}).Text)
+	// Output:
+	// hello Ada\n
+	// error: unknown field "Name"; allowed: name
+	// error: unknown tool: write
+}
+
+func ExampleMiddleware() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	// A permission prompt that says no to everything but listings.
+	onlyListings := func(next tools.Handler) tools.Handler {
+		return func(ctx context.Context, call tools.Call) tools.Outcome {
+			if call.Tool != "ls" {
+				return tools.Fail(ctx, &framing.Error{Code: "DENIED", Message: "the user said no"}, tools.Display{})
+			}
+			return next(ctx, call)
+		}
+	}
+	session, err := tools.New(tools.Config{Root: dir, Middleware: []tools.Middleware{onlyListings}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	fmt.Println(session.Call(context.Background(), tools.Call{Tool: "ls", Arguments: []byte(`{}`)}).Text)
+	fmt.Println(session.Call(context.Background(), tools.Call{Tool: "read", Arguments: []byte(`{"path": "notes.txt"}`)}).Text)
+	// Output:
+	// 1 notes.txt
+	// error: the user said no
+}
+
+func ExampleListener() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	session, err := tools.New(tools.Config{Root: dir, Listener: tools.ListenerFunc(func(e tools.Event) {
+		fmt.Println(e.Phase, e.Visible, e.Display.Header())
+	})})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	session.Call(context.Background(), tools.Call{Tool: "read", Arguments: []byte(`{"path": "notes.txt", "end_line": 1}`)})
+	// Output:
+	// started read notes.txt 1..1
+	// result read notes.txt 1..1
+}
