@@ -24,7 +24,16 @@ const (
 // Flag returns the name that records show for e: "no_nl", "crlf", "cr", or ""
 // for LF.
 func (e Ending) Flag() string {
-	return [...]string{None: "no_nl", LF: "", CRLF: "crlf", CR: "cr"}[e]
+	switch e {
+	case None:
+		return "no_nl"
+	case CRLF:
+		return "crlf"
+	case CR:
+		return "cr"
+	default:
+		return ""
+	}
 }
 
 // Bytes returns the terminator itself, or "" for None.
@@ -71,7 +80,7 @@ func Lines(data []byte) iter.Seq[Line] {
 		c := newCutter(data)
 		for {
 			l, ok := c.next()
-			if !ok || !yield(l) {
+			if !ok || !yield(l) || !c.plainLines(yield) {
 				return
 			}
 		}
@@ -179,6 +188,26 @@ func (c *cutter) next() (Line, bool) {
 	c.at = end + size
 	c.number++
 	return Line{c.number, c.data[start:end:end], ending, invalid}, true
+}
+
+// plainLines yields lines as long as they end in LF and lie in the text ahead
+// that is known to be well-formed and without CR, which is most text. It
+// reports whether to go on.
+func (c *cutter) plainLines(yield func(Line) bool) bool {
+	end := min(c.cr, c.valid)
+	for c.at < end {
+		i := bytes.IndexByte(c.data[c.at:end], '\n')
+		if i < 0 {
+			break
+		}
+		text := c.data[c.at : c.at+i : c.at+i]
+		c.at += i + 1
+		c.number++
+		if !yield(Line{c.number, text, LF, false}) {
+			return false
+		}
+	}
+	return true
 }
 
 // validWindow is how far ahead isValid looks, in bytes.

@@ -27,6 +27,9 @@ func (f Flags) Add(name string) Flags {
 // LineFlags returns the flags of a line: invalid-utf8 if it is, and its ending.
 // It does not allocate.
 func LineFlags(l Line) Flags {
+	if l.End == LF && !l.Invalid {
+		return ""
+	}
 	if !l.Invalid {
 		return Flags(l.End.Flag())
 	}

@@ -153,9 +153,7 @@ func (s *Session) observed(ctx context.Context, tool Tool, call Call) (out Outco
 		Internal: tool.Definition().internal(),
 		Visible:  call.Tool,
 	}
-	if p, ok := tool.(Previewer); ok {
-		event.Display = p.Preview(call)
-	}
+	event.Display = preview(tool, call)
 	s.listener.Event(event)
 
 	event.Phase = PhaseError
@@ -163,6 +161,20 @@ func (s *Session) observed(ctx context.Context, tool Tool, call Call) (out Outco
 	out = fitFrame(s.handler(ctx, call), s.frame)
 	event.Phase, event.Display = phaseOf(out), out.Display
 	return out
+}
+
+// preview returns what the call asks for, if the tool can say.
+func preview(tool Tool, call Call) (d Display) {
+	p, ok := tool.(Previewer)
+	if !ok {
+		return Display{}
+	}
+	defer func() {
+		if recover() != nil { // the call itself will tell
+			d = Display{}
+		}
+	}()
+	return p.Preview(call)
 }
 
 func phaseOf(out Outcome) Phase {

@@ -55,13 +55,14 @@ func main() {
 }
 
 // interruptible returns a context that an interrupt or a request to terminate
-// cancels, with a reason that a model can read.
+// cancels, with a reason that a model can read. A second one ends the process.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		if _, ok := <-signals; ok {
+			signal.Stop(signals)
 			cancel(errors.New("cancelled by the user"))
 		}
 	}()

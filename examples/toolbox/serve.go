@@ -42,18 +42,56 @@ func serve(ctx context.Context, c console, dir string, opts options) error {
 
 	s := &server{session: session, log: log, agent: opts.Agent, out: c.out, running: map[string]context.CancelCauseFunc{}}
 	defer s.calls.Wait()
-	for in := bufio.NewReader(c.in); ; {
-		line, err := in.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			s.handle(ctx, line)
-		}
-		if err == io.EOF {
+	lines := readLines(ctx, c.in)
+	for {
+		select {
+		case l, ok := <-lines:
+			if !ok || l.err != nil {
+				return l.err
+			}
+			s.handle(ctx, l.text)
+		case <-ctx.Done():
 			return nil
 		}
-		if err != nil {
-			return err
+	}
+}
+
+// A line is one line of input, or why there is none.
+type line struct {
+	text []byte
+	err  error
+}
+
+// readLines returns the lines of r that are not blank, until its end or that
+// of ctx. A read that is under way when ctx ends is left behind: nothing can
+// interrupt it, and the process is about to end.
+func readLines(ctx context.Context, r io.Reader) <-chan line {
+	lines := make(chan line)
+	send := func(l line) bool {
+		select {
+		case lines <- l:
+			return true
+		case <-ctx.Done():
+			return false
 		}
 	}
+	go func() {
+		defer close(lines)
+		for in := bufio.NewReader(r); ; {
+			text, err := in.ReadBytes('\n')
+			if text = bytes.TrimSpace(text); len(text) > 0 && !send(line{text: text}) {
+				return
+			}
+			if err == io.EOF { //nolint:errorlint // only EOF itself is the end
+				return
+			}
+			if err != nil {
+				send(line{err: err})
+				return
+			}
+		}
+	}()
+	return lines
 }
 
 // A server is one session and the calls that are running in it.

@@ -69,6 +69,9 @@ func statsText(s *tools.Stats) string {
 	if s == nil {
 		return ""
 	}
+	if s.Lines == 1 {
+		return fmt.Sprintf(" (1 line, %d bytes)", s.Bytes)
+	}
 	return fmt.Sprintf(" (%d lines, %d bytes)", s.Lines, s.Bytes)
 }
 
