@@ -14,8 +14,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/internal/levenshtein"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/workspace"
 )
 
 const usage = `Toolbox runs the tools of a coding agent on a directory, as a model would.
@@ -165,12 +167,14 @@ func didYouMean(name string, candidates []string) string {
 
 // open returns a session in the directory.
 func open(dir string, opts options, listener tools.Listener) (*tools.Session, error) {
-	cfg, err := opts.config(dir)
-	if err != nil {
-		return nil, err
-	}
+	cfg := opts.config(dir)
 	cfg.Listener = listener
-	return tools.New(cfg)
+	session, err := tools.New(cfg)
+	var noDirectory *workspace.Error
+	if errors.As(err, &noDirectory) {
+		return nil, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
+	}
+	return session, err
 }
 
 // firstSentence returns the start of a description.

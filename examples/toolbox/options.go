@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -95,18 +94,13 @@ func (o options) missing() string {
 }
 
 // config returns the configuration of a session in dir.
-func (o options) config(dir string) (tools.Config, error) {
+func (o options) config(dir string) tools.Config {
 	root := dir
 	if o.Workdir != "" {
 		root = o.Workdir
-		if !filepath.IsAbs(root) {
-			root = filepath.Join(dir, root)
+		if !filepath.IsAbs(root) && dir != "" {
+			root = dir + string(filepath.Separator) + root // not cleaned: it may lead through links
 		}
-	}
-	if info, err := os.Stat(filepath.Join(root, ".")); err != nil {
-		return tools.Config{}, usageError{err.Error()}
-	} else if !info.IsDir() {
-		return tools.Config{}, usageError{root + " is not a directory"}
 	}
 	cfg := tools.Config{Root: root, Tools: o.Tools, NoArtifacts: o.ArtifactDir == "-"}
 	if !cfg.NoArtifacts {
@@ -115,5 +109,5 @@ func (o options) config(dir string) (tools.Config, error) {
 	if o.FrameLimit != nil {
 		cfg.FrameLimit = *o.FrameLimit
 	}
-	return cfg, nil
+	return cfg
 }

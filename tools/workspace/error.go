@@ -81,7 +81,7 @@ func kindOf(err error) *Error {
 		return ErrIsDirectory
 	case errno == syscall.ELOOP:
 		return ErrLoop
-	case errno == syscall.EEXIST:
+	case errno == syscall.EEXIST, errno == 0 && errors.Is(err, fs.ErrExist): // not ENOTEMPTY
 		return ErrExists
 	case errno != 0:
 		return &Error{Code: framing.CodeIO, Reason: errno.Error()}

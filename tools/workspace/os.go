@@ -35,8 +35,16 @@ func (OS) OpenDir(_ context.Context, name string) (Dir, error) {
 	return osDir{f}, nil
 }
 
-// Canonical resolves symbolic links.
+// Canonical resolves the symbolic links in the path of a directory.
 func (OS) Canonical(_ context.Context, name string) (string, error) {
+	// EvalSymlinks words some errors itself; the system's own come first.
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", ErrNotDirectory
+	}
 	return filepath.EvalSymlinks(name)
 }
 

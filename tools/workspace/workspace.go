@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,8 +23,8 @@ type FS interface {
 	// OpenDir opens a directory for listing. It must neither block nor have
 	// an effect either.
 	OpenDir(ctx context.Context, name string) (Dir, error)
-	// Canonical returns the path of an existing file or directory without
-	// symbolic links and "." or ".." elements.
+	// Canonical returns the path of an existing directory without symbolic
+	// links and "." or ".." elements. Anything else is an error.
 	Canonical(ctx context.Context, name string) (string, error)
 }
 
@@ -53,22 +54,27 @@ type Workspace struct {
 	dir string
 }
 
-// New returns a Workspace in the given directory of the host's file system,
-// which is made absolute and free of symbolic links. The empty string means
-// the current directory of the process, as it is now.
+// New returns a Workspace in the given directory of the host's file system. A
+// relative one starts at the current directory of the process, which the empty
+// string means itself.
 func New(dir string) (*Workspace, error) {
-	if dir == "" {
-		dir = "."
+	if !filepath.IsAbs(dir) {
+		current, err := os.Getwd()
+		if err != nil {
+			return nil, classify("open", dir, err)
+		}
+		dir = join(current, dir)
 	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, classify("open", dir, err)
-	}
-	return NewFS(OS{}, abs)
+	return NewFS(OS{}, dir)
 }
 
-// NewFS returns a Workspace in the given directory of a file system.
+// NewFS returns a Workspace in the given directory of a file system. The path
+// must be absolute; it is made canonical. An error is an [*Error], or
+// [fs.ErrInvalid] for a relative path.
 func NewFS(fsys FS, dir string) (*Workspace, error) {
+	if !filepath.IsAbs(dir) {
+		return nil, fmt.Errorf("workspace: %q is not an absolute path: %w", dir, fs.ErrInvalid)
+	}
 	canonical, err := fsys.Canonical(context.Background(), dir)
 	if err != nil {
 		return nil, classify("open", dir, err)
@@ -89,10 +95,15 @@ func (w *Workspace) Resolve(dir, path string) string {
 	if dir == "" {
 		dir = w.dir
 	}
-	if os.IsPathSeparator(dir[len(dir)-1]) {
-		return dir + path
+	return join(dir, path)
+}
+
+// join is filepath.Join without cleaning.
+func join(dir, path string) string {
+	if !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator)
 	}
-	return dir + string(filepath.Separator) + path
+	return dir + path
 }
 
 // Open opens the regular file at path, seen from dir, for reading. Every read
