@@ -40,5 +40,5 @@ const (
 	CodeBusy      = "BUSY"      // a bounded resource is in use: retrying is right
 	CodeTimeout   = "TIMEOUT"   // the caller's deadline
 	CodeCancelled = "CANCELLED" // the caller's cancellation
-	CodeInternal  = "INTERNAL"  // a recovered panic
+	CodeInternal  = "INTERNAL"  // a recovered panic, or an error that is none of the others
 )

@@ -61,17 +61,18 @@ func (e *Error) Result() Result {
 // Render returns the text of the failure: [Error.Result], rendered.
 func (e *Error) Render() string { return e.Result().Render() }
 
-// Cancelled returns the text form of a call that the caller cancelled, for the
-// given reason, before it had any effect. An empty reason says that the caller
-// cancelled it.
+// Cancelled returns the result of a call that was cancelled for the given
+// reason before it had any effect; an empty reason says that the caller did it.
+// With effects to name, use an [Error] with [CodeCancelled].
 func Cancelled(reason string) Result {
 	return (&Error{Code: CodeCancelled, Message: reason}).Result()
 }
 
 // WaitInterrupted returns the control result of a wait for background work
 // that the harness ended because new input arrived. Mode is "exact" when the
-// wait was for one target and "any_background" when it was for any. It is a
-// success, names no target, and consumes no target's result.
+// wait was for one target and "any_background" when it was for any; there are
+// no others. The header "tau_internal" marks a result that the harness made
+// itself. It is a success, names no target, and consumes no target's result.
 func WaitInterrupted(mode string) Result {
 	return Result{Headers: []Header{
 		{"tau_internal", "true"},

@@ -10,8 +10,9 @@ const truncated = "truncated"
 // for empty content too. A marker, the last flag of which is "truncated" and
 // which has no content, has no space at its end.
 //
-// The flags come in this order: invalid-utf8, then crlf or cr, no_nl, escaped,
-// a tool's own, truncated. Content is one line of payload; it is literal.
+// The caller gives the flags in this order: invalid-utf8, then crlf or cr, no_nl,
+// escaped, a tool's own, truncated. Content is one line of payload, without a
+// line break; it is literal.
 func Line(prefix string, flags []string, content string) string {
 	var out strings.Builder
 	out.WriteString(prefix)
@@ -30,7 +31,8 @@ func Line(prefix string, flags []string, content string) string {
 
 // Record returns the fields of one record of output with the header "format",
 // joined by single spaces. An empty field becomes [Placeholder]. Fields other
-// than the last must not contain spaces: they are tokens of package escape.
+// than the last must not contain spaces, and none a line break: they are tokens
+// and fields of package escape.
 func Record(fields ...string) string {
 	var out strings.Builder
 	for i, field := range fields {

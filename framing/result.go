@@ -26,11 +26,13 @@ const Placeholder = "-"
 type Header struct{ Key, Value string }
 
 // A Result is a completed call: headers in their order, then an optional body.
-// The body normally is lines joined by LF, without a final one. The zero
-// Result renders to the empty string.
+// The zero Result renders to the empty string, which no tool should return.
 type Result struct {
 	Headers []Header
-	Body    string
+	// Body is lines joined by LF, normally without a final one. Without
+	// headers it is all of the text, so that its first line could be taken for
+	// a header: payload has a prefix on each line, or a header before it.
+	Body string
 }
 
 // Add appends a header. An empty value becomes [Placeholder].
@@ -94,10 +96,10 @@ func (r Result) Render() string {
 	return out.String()
 }
 
-// Validate reports what [Result.Render] would have to change in the headers
-// of r: too many, a bad or duplicate key, an empty value, one of several lines
-// or with other control characters, one that is too long. It is nil for a
-// well-formed result. Tests of every tool call it.
+// Validate reports what [Result.Render] would change in the headers of r (too
+// many, a bad key, a value that is empty, too long, of several lines or with
+// other control characters), and duplicate keys, which it keeps. It is nil for
+// a well-formed result. Tests of every tool call it.
 func Validate(r Result) error {
 	var faults []error
 	if n := len(r.Headers); n > MaxHeaders {

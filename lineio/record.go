@@ -7,9 +7,9 @@ import (
 	"github.com/taukit/taukit/internal/illformed"
 )
 
-// Flags are the flags of a record: names joined by commas without spaces, in
-// this order: invalid-utf8, then the ending crlf or cr, then no_nl, then
-// others, then truncated.
+// Flags are the flags of a record: names joined by commas without spaces. The
+// caller adds them in this order: invalid-utf8, then the ending crlf or cr, then
+// no_nl, then others. The marker functions add truncated themselves.
 type Flags string
 
 // Add returns f with another flag behind it. An empty name changes nothing.
@@ -48,7 +48,8 @@ func LineFlags(l Line) Flags {
 // AppendRecord appends one record to dst: the label, the flags in parentheses
 // if there are any, a space, and the text with ill-formed UTF-8 replaced
 // ([AppendValid]). The space is there for empty text too. The label is a line
-// number, the name of a stream, or another short word.
+// number, the name of a stream, or another short word. Neither label nor text
+// may hold a line break.
 func AppendRecord(dst []byte, label string, flags Flags, text []byte) []byte {
 	dst = append(dst, label...)
 	dst = appendFlags(dst, flags)

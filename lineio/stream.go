@@ -58,8 +58,8 @@ func NewScanner(r io.Reader) *Scanner {
 }
 
 // Scan advances to the next line. It is false at the end of the stream and
-// after an error, before which all lines read so far are given; the last of
-// these then may be incomplete and has the ending [None].
+// after an error. All that was read before an error is given first: a line that
+// the error broke off has the ending [None], and a CR as the last byte is [CR].
 func (s *Scanner) Scan() bool {
 	for {
 		l, ok := s.cutter.next()

@@ -14,42 +14,61 @@ import (
 // ctx, or an internal error.
 func asError(ctx context.Context, err error) *framing.Error {
 	var e *framing.Error
+	var file *workspace.Error
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, context.DeadlineExceeded):
-		return &framing.Error{Code: framing.CodeTimeout, Message: "timed out", Cause: err}
-	case errors.Is(err, context.Canceled):
-		return &framing.Error{Code: framing.CodeCancelled, Message: cancelReason(ctx), Cause: err}
+	case errors.As(err, &file):
+		return fileFailure(file.Op, file.Path, file)
+	case isEnd(ctx, err):
+		return contextError(ctx, err)
 	default:
-		message, _ := escape.Field(err.Error())
+		message, _ := escape.Field(fmt.Sprint(err))
 		return &framing.Error{Code: framing.CodeInternal, Message: message, Cause: err}
 	}
 }
 
-// cancelReason returns why ctx was cancelled, or "" if nobody said. The empty
-// reason renders as the caller's cancellation.
-func cancelReason(ctx context.Context) string {
-	cause := context.Cause(ctx)
-	if cause == nil || cause == context.Canceled { //nolint:errorlint // a wrapped one says more than the bare one
-		return ""
+// isEnd reports whether err says that ctx, or a context like it, has ended.
+func isEnd(ctx context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+}
+
+// contextError returns the error of a call whose context ended. Its cause is
+// err and, if somebody gave one, the cause of the context.
+func contextError(ctx context.Context, err error) *framing.Error {
+	end, cause := ctx.Err(), context.Cause(ctx)
+	if end == nil { // it was another context
+		end, cause = err, err
 	}
-	reason, _ := escape.Field(cause.Error())
-	return reason
+	e := &framing.Error{Code: framing.CodeCancelled, Cause: errors.Join(err, cause)}
+	if errors.Is(end, context.DeadlineExceeded) {
+		e.Code, e.Message = framing.CodeTimeout, "timed out"
+	} else if cause != context.Canceled { //nolint:errorlint // a wrapped one says more than the bare one
+		e.Message, _ = escape.Field(cause.Error())
+	}
+	return e
 }
 
 // fileError returns the error `cannot VERB "PATH": REASON` for a path as the
-// call gave it, with a hint behind it. The end of a context stays what it is.
-func fileError(verb, path string, err error, hint string) error {
-	var e *workspace.Error
-	if !errors.As(err, &e) {
+// call gave it. The end of a context stays what it is.
+func fileError(ctx context.Context, verb, path string, err error) error {
+	if isEnd(ctx, err) {
 		return err
 	}
+	var e *workspace.Error
+	if !errors.As(err, &e) {
+		e = &workspace.Error{Code: framing.CodeIO, Reason: err.Error(), Err: err}
+	}
+	return fileFailure(verb, path, e)
+}
+
+func fileFailure(verb, path string, e *workspace.Error) *framing.Error {
 	reason, _ := escape.Field(e.Reason)
 	return &framing.Error{
 		Code:    e.Code,
-		Message: fmt.Sprintf("cannot %s %s: %s%s", verb, escape.QuotePath(path), reason, hint),
-		Cause:   err,
+		Message: fmt.Sprintf("cannot %s %s: %s", verb, escape.QuotePath(path), reason),
+		Cause:   e,
 	}
 }
 

@@ -67,7 +67,7 @@ func (t *lsTool) Call(ctx context.Context, call Call) Outcome {
 	display := lsDisplay(a)
 	result, err := t.list(ctx, call.Dir, a)
 	if err != nil {
-		return Fail(ctx, fileError("list", lsPath(a), err, ""), display)
+		return Fail(ctx, fileError(ctx, "list", lsPath(a), err), display)
 	}
 	display.Stats = statsOf(result.Body)
 	return Succeed(result, display)
@@ -121,6 +121,9 @@ func (t *lsTool) list(ctx context.Context, dir string, a args.Ls) (framing.Resul
 	defer out.discard()
 	var record, marker []byte
 	for i, name := range names {
+		if i%recordsPerCheck == 0 && ctx.Err() != nil {
+			return framing.Result{}, ctx.Err()
+		}
 		label := strconv.Itoa(i + 1)
 		shown, flags := entry(d, name)
 		record = lineio.AppendRecord(record[:0], label, flags, []byte(shown))

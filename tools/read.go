@@ -21,7 +21,6 @@ import (
 const (
 	MaxReadBytes      = 16 << 20 // bytes of a file
 	maxRangesRendered = 2 << 20  // bytes of the native rendering of several ranges
-	linesPerCheck     = 1024     // lines rendered between two looks at the context
 )
 
 // Codes of errors that only read has.
@@ -152,7 +151,7 @@ func pastEOF(start int64, lines int) error {
 func (t *readTool) scan(ctx context.Context, dir, path string, ranges []args.LineRange) (*excerpt, error) {
 	f, err := t.workspace.Open(ctx, dir, path)
 	if err != nil {
-		return nil, fileError("read", path, err, t.hint(ctx, dir, path, err))
+		return nil, t.hinted(ctx, dir, path, err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 
@@ -164,22 +163,32 @@ func (t *readTool) scan(ctx context.Context, dir, path string, ranges []args.Lin
 		}
 	}
 	if err != nil {
-		return nil, fileError("read", path, err, "")
+		return nil, fileError(ctx, "read", path, err)
 	}
 	return excerpt, nil
 }
 
-// hint returns what a caller can do about a file that could not be opened.
-func (t *readTool) hint(ctx context.Context, dir, path string, err error) string {
-	if errors.Is(err, workspace.ErrIsDirectory) {
-		return "; use ls to list it"
+// hinted returns the error of a file that could not be opened, with what a
+// caller can do about it if there is room for that.
+func (t *readTool) hinted(ctx context.Context, dir, path string, err error) error {
+	failure := fileError(ctx, "read", path, err)
+	var e *framing.Error
+	if !errors.As(failure, &e) {
+		return failure
 	}
-	if errors.Is(err, workspace.ErrNotFound) {
+	hint := ""
+	switch e.Code {
+	case framing.CodeIsDirectory:
+		hint = "; use ls to list it"
+	case framing.CodeNotFound:
 		if near, ok := suggest(ctx, t.workspace, dir, path); ok {
-			return "; did you mean " + escape.QuotePath(near) + "?"
+			hint = "; did you mean " + escape.QuotePath(near) + "?"
 		}
 	}
-	return ""
+	if len(e.Message)+len(hint) <= framing.MaxMessageBytes {
+		e.Message += hint
+	}
+	return e
 }
 
 // render renders the ranges within the native budget.
@@ -198,7 +207,7 @@ func (t *readTool) render(ctx context.Context, x *excerpt, ranges []args.LineRan
 	var record, marker []byte
 	n := 0
 	for l := range x.chunks(ranges) {
-		if n%linesPerCheck == 0 && ctx.Err() != nil {
+		if n%recordsPerCheck == 0 && ctx.Err() != nil {
 			return framing.Result{}, ctx.Err()
 		}
 		n++
@@ -209,6 +218,9 @@ func (t *readTool) render(ctx context.Context, x *excerpt, ranges []args.LineRan
 		record = lineio.AppendLine(record[:0], l)
 		marker = lineio.AppendLineMarker(marker[:0], l)
 		out.add(record, marker)
+	}
+	if err := ctx.Err(); err != nil {
+		return framing.Result{}, err
 	}
 	shown, saved, err := out.finish()
 	if shown.Truncated {

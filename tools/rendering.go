@@ -12,6 +12,10 @@ import (
 // saveBuffer is how much of a rendering is handed to the spool at once.
 const saveBuffer = 64 << 10
 
+// recordsPerCheck is how many records a tool renders between two looks at its
+// context.
+const recordsPerCheck = 1024
+
 // truncationWarning is the advice that comes with a cut output.
 const truncationWarning = "output was cut to fit; prefer narrower commands or filters"
 

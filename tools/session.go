@@ -156,9 +156,13 @@ func (s *Session) observed(ctx context.Context, tool Tool, call Call) (out Outco
 	event.Display = preview(tool, call)
 	s.listener.Event(event)
 
-	event.Phase = PhaseError
+	asked := event.Display.Args
+	event.Phase, event.Display.Status = PhaseError, internalError(call.Tool)
 	defer func() { s.listener.Event(event) }()
 	out = fitFrame(s.handler(ctx, call), s.frame)
+	if out.Display.Args == "" { // who failed the call may not know what it asked for
+		out.Display.Args = asked
+	}
 	event.Phase, event.Display = phaseOf(out), out.Display
 	return out
 }

@@ -2,9 +2,11 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
@@ -23,13 +25,17 @@ type Set struct {
 	byName map[string]Tool
 }
 
-// NewSet joins tools. It is an error if two of them have one name, or one has
-// none.
+// NewSet joins tools. It is an error if one of them is nil or has no name, or
+// two have the same.
 func NewSet(tools ...Tool) (*Set, error) {
 	s := &Set{byName: make(map[string]Tool, len(tools))}
 	for _, t := range tools {
+		if t == nil || t.Definition().Name == "" {
+			return nil, errors.New("tool without a name")
+		}
 		name := t.Definition().Name
-		if shown, _ := escape.Field(name); name == "" || s.byName[name] != nil {
+		if s.byName[name] != nil {
+			shown, _ := escape.Field(name)
 			return nil, fmt.Errorf("duplicate tool name: %s", shown)
 		}
 		s.byName[name] = t
@@ -68,7 +74,8 @@ func (s *Set) Definitions() []Definition {
 // Call runs one call. A name that is not in the set gives an error with the
 // code UNKNOWN_TOOL; a panic of the tool gives one with the code INTERNAL. The
 // text of the outcome is always rendered from its result or error, whatever
-// the tool put there.
+// the tool put there, and a result cannot pass for a failure: its headers
+// "error" and "cancelled" are shown with "detail_" in front.
 func (s *Set) Call(ctx context.Context, call Call) Outcome {
 	t, ok := s.byName[call.Tool]
 	if !ok {
@@ -83,16 +90,45 @@ func protect(h Handler) Handler {
 	return func(ctx context.Context, call Call) (out Outcome) {
 		defer func() {
 			if v := recover(); v != nil {
-				out = Fail(ctx, panicError(call.Tool, v), Display{Args: out.Display.Args})
+				out = Fail(ctx, panicError(call.Tool, v), Display{})
 			}
 		}()
-		out = h(ctx, call)
-		if out.Error != nil {
-			out.Result = out.Error.Result()
-		}
-		out.Text = out.Result.Render()
-		return out
+		return h(ctx, call).settled()
 	}
+}
+
+// settled returns the outcome with its parts in agreement: the text and the
+// status say what the result or the error says.
+func (out Outcome) settled() Outcome {
+	status := StatusOK
+	if out.Error != nil {
+		out.Result, status = out.Error.Result(), statusOf(out.Error)
+	} else {
+		out.Result.Headers = withoutVerdicts(out.Result.Headers)
+	}
+	out.Text = out.Result.Render()
+	if out.Display.Status == "" {
+		out.Display.Status = status
+	}
+	return out
+}
+
+// withoutVerdicts returns the headers of a success, none of which looks like
+// the first one of a failure.
+func withoutVerdicts(headers []framing.Header) []framing.Header {
+	isVerdict := func(h framing.Header) bool {
+		return strings.EqualFold(h.Key, "error") || strings.EqualFold(h.Key, "cancelled")
+	}
+	if !slices.ContainsFunc(headers, isVerdict) {
+		return headers
+	}
+	headers = slices.Clone(headers)
+	for i, h := range headers {
+		if isVerdict(h) {
+			headers[i].Key = "detail_" + strings.ToLower(h.Key)
+		}
+	}
+	return headers
 }
 
 // A PanicError is the cause of an error with the code INTERNAL after a tool
@@ -106,10 +142,14 @@ type PanicError struct {
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 func panicError(tool string, v any) error {
-	name, _ := escape.Field(tool)
 	return &framing.Error{
 		Code:    framing.CodeInternal,
-		Message: "internal error in tool " + name,
+		Message: internalError(tool),
 		Cause:   &PanicError{v, debug.Stack()},
 	}
+}
+
+func internalError(tool string) string {
+	name, _ := escape.Field(tool)
+	return "internal error in tool " + name
 }

@@ -58,7 +58,7 @@ type Call struct {
 
 // An Outcome is what became of a call. Make one with [Succeed] or [Fail].
 type Outcome struct {
-	Text    string         // what the model sees; never empty
+	Text    string         // what the model sees
 	Result  framing.Result // the same as headers and body
 	Error   *framing.Error // nil if the call succeeded
 	Content []Content      // typed content for the model beside the text
@@ -71,23 +71,26 @@ type Content struct {
 	Data     []byte
 }
 
-// Succeed returns the outcome of a call that completed with r.
+// Succeed returns the outcome of a call that completed with r. Its status is
+// "ok" unless d has another one.
 func Succeed(r framing.Result, d Display) Outcome {
-	if d.Status == "" {
-		d.Status = StatusOK
-	}
-	return Outcome{Text: r.Render(), Result: r, Display: d}
+	return Outcome{Result: r, Display: d}.settled()
 }
 
-// Fail returns the outcome of a call that failed with err. An error that is no
-// [framing.Error] is classified: the end of ctx is a cancellation or a
-// time-out, anything else an internal error.
+// Fail returns the outcome of a call that failed with err. The first
+// [framing.Error] in err is what the model reads. Without one, a
+// [github.com/taukit/taukit/tools/workspace.Error] gives its own code, the end of ctx is a cancellation or a
+// time-out, with the cause of ctx as the reason of a cancellation, and anything
+// else is an internal error.
 func Fail(ctx context.Context, err error, d Display) Outcome {
 	e := asError(ctx, err)
-	d.Status = e.Error()
+	d.Status = statusOf(e)
+	return Outcome{Error: e, Display: d}.settled()
+}
+
+func statusOf(e *framing.Error) string {
 	if e.Code == framing.CodeCancelled {
-		d.Status = StatusCancelled
+		return StatusCancelled
 	}
-	r := e.Result()
-	return Outcome{Text: r.Render(), Result: r, Error: e, Display: d}
+	return e.Error()
 }

@@ -28,9 +28,11 @@ type Record struct {
 //     the rest of Bytes. A record longer than Bytes is shown as its marker,
 //     and so are the first and the last record if they alone do not fit.
 //
-// Bytes counts UTF-8 bytes of all lines shown and the LF between them. A Lines
-// or Bytes of 0 or less means no limit. If neither Head nor Tail is more than
-// 0, they share Lines evenly; together they are never more than Lines.
+// Bytes counts UTF-8 bytes of all lines shown, the separator and the LF between
+// them; Lines does not count the separator. A Lines or Bytes of 0 or less means
+// no limit. If neither Head nor Tail is more than 0, they share Lines evenly. A
+// Head over Lines is cut to it, and a Tail to what the Head leaves. A separator
+// that would not fit in Bytes is left out.
 type Policy struct {
 	Lines, Head, Tail int // records
 	Bytes             int

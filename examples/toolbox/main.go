@@ -25,7 +25,7 @@ const usage = `Toolbox runs the tools of a coding agent on a directory, as a mod
   toolbox [-C DIR] [-options JSON] list [-json]         the tools, one line each, or whole definitions
   toolbox [-C DIR] [-options JSON] call TOOL [ARGS|-]   one call
   toolbox [-C DIR] [-options JSON] session              JSON lines on standard input and output
-  toolbox tour                                          every tool once, in a temporary directory
+  toolbox tour                                          every tool, in a temporary directory
 
   -C DIR         the directory that relative paths start at (default: the current one)
   -options JSON  session options, such as '{"artifact_dir": "/var/tmp"}'
@@ -33,6 +33,11 @@ const usage = `Toolbox runs the tools of a coding agent on a directory, as a mod
 ARGS is the JSON object of a call; "-" reads it from standard input. The text that a
 model would see goes to standard output, as it is unless that is a terminal. The status
 is 0, 1 if the tool failed, or 2 for a mistake on the command line.
+
+A session takes one request a line and answers each with one line when it is ready, in
+any order, under the id of the request; "agent" says who calls. A running call is cancelled
+by {"id": 2, "control": "cancel", "target": 1}. The answer has the members text, and if
+there is something to tell, error (code, message, details), display, diffs and content.
 
   toolbox call ls
   toolbox call read '{"path": "main.go", "start_line": 1, "end_line": 20}'
@@ -125,6 +130,9 @@ func dispatch(ctx context.Context, argv []string, c console) error {
 	rest := flags.Args()
 
 	if command == "tour" && len(rest) == 0 {
+		if *dir != "" || *optionText != "" {
+			return usageError{"tour has a directory and options of its own"}
+		}
 		return tour(ctx, c)
 	}
 	opts, err := parseOptions(*optionText)
@@ -171,10 +179,13 @@ func open(dir string, opts options, listener tools.Listener) (*tools.Session, er
 	cfg.Listener = listener
 	session, err := tools.New(cfg)
 	var noDirectory *workspace.Error
-	if errors.As(err, &noDirectory) {
+	switch {
+	case errors.As(err, &noDirectory):
 		return nil, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
+	case err != nil:
+		return nil, usageError{err.Error()}
 	}
-	return session, err
+	return session, nil
 }
 
 // firstSentence returns the start of a description.

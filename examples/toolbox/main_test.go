@@ -100,7 +100,7 @@ func TestList(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"Guard":true}`:            "options: Guard is no option",
+		`{"Guard":true}`:            "options: Guard is no option; there are expose, edit_style,",
 		`{"guard":1}`:               "options: guard must not be a JSON number",
 		`{"guard":true}`:            "options: guard is for tools that are not there yet",
 		`{"dir_lock":true}`:         "options: dir_lock is for tools that are not there yet",
@@ -111,9 +111,11 @@ func TestOptions(t *testing.T) {
 		`{"expose":"some"}`:         "options: expose must be all or policy",
 		`{"expose":"policy"}`:       "",
 		`{"tools":["ls"]}`:          "",
-		`[]`:                        "options: one JSON object is needed",
+		`[]`:                        "options: one JSON object is needed, without duplicate names",
+		`null`:                      "options: one JSON object is needed, without duplicate names",
+		`{`:                         "options: one JSON object is needed, without duplicate names",
 		`{"store":"none"}`:          "",
-		`{"agent":"a","agent":"b"}`: "options: jsontext: duplicate object member name",
+		`{"agent":"a","agent":"b"}`: "options: one JSON object is needed, without duplicate names",
 	} {
 		_, err := parseOptions(text)
 		if want == "" {
@@ -123,8 +125,8 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	status, _, err := toolbox(t, "", "-options", `{"tools":["ls","x"]}`, "list")
-	require.Equal(t, statusError, status)
-	require.Equal(t, "toolbox: unknown tool: x\n", err)
+	require.Equal(t, statusUsage, status)
+	require.True(t, strings.HasPrefix(err, "toolbox: unknown tool: x\n"))
 }
 
 // answers runs a session on lines of input and returns the answers, sorted.
@@ -146,7 +148,7 @@ func TestSessionProtocol(t *testing.T) {
 		{"and so is Unicode", `{"id":1,"tool":"ls","args":{"path":"\ud800"}}`, `{"id":1,"text":"error: arguments are not valid Unicode","error":{"code":"INVALID_ARGUMENTS","message":"arguments are not valid Unicode"},"display":{"status":"arguments are not valid Unicode"}}`},
 		{"details", `{"id":1,"tool":"read","args":{"path":"a.txt","start_line":9}}`, `{"id":1,"text":"error: start_line 9 is past end of file (total_lines: 2)\ntotal_lines: 2","error":{"code":"READ_PAST_EOF","message":"start_line 9 is past end of file (total_lines: 2)","details":{"total_lines":"2"}},"display":{"header":"a.txt 9..","status":"start_line 9 is past end of file (total_lines: 2)"}}`},
 		{"no JSON", `garbage`, `{"text":"error: a request is one JSON object with id, agent, tool and args","error":{"code":"BAD_REQUEST","message":"a request is one JSON object with id, agent, tool and args"}}`},
-		{"unknown member", `{"id":1,"tool":"ls","arg":{}}`, `{"text":"error: a request is one JSON object with id, agent, tool and args","error":{"code":"BAD_REQUEST","message":"a request is one JSON object with id, agent, tool and args"}}`},
+		{"unknown member", `{"id":1,"tool":"ls","arg":{}}`, `{"id":1,"text":"error: a request is one JSON object with id, agent, tool and args","error":{"code":"BAD_REQUEST","message":"a request is one JSON object with id, agent, tool and args"}}`},
 		{"no tool", `{"id":1}`, `{"id":1,"text":"error: a request names a tool","error":{"code":"BAD_REQUEST","message":"a request names a tool"}}`},
 		{"both forms", `{"id":1,"tool":"ls","args":{},"raw_args":"{}"}`, `{"id":1,"text":"error: args and raw_args exclude each other","error":{"code":"BAD_REQUEST","message":"args and raw_args exclude each other"}}`},
 		{"unknown control", `{"id":1,"control":"stop"}`, `{"id":1,"text":"error: unknown control","error":{"code":"BAD_REQUEST","message":"unknown control"}}`},
@@ -219,6 +221,8 @@ func TestSessionEndsWithItsContext(t *testing.T) {
 }
 
 func TestTour(t *testing.T) {
+	status, _, _ := toolbox(t, "", "tour")
+	require.Equal(t, statusUsage, status, "-C")
 	var stdout bytes.Buffer
 	require.Equal(t, statusOK, run(t.Context(), []string{"tour"}, console{nil, &stdout, io.Discard}))
 	out := stdout.String()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -39,6 +40,9 @@ func parseOptions(text string) (options, error) {
 	if text == "" {
 		return opts, nil
 	}
+	if value := jsontext.Value(text); !value.IsValid() || value.Kind() != '{' {
+		return opts, usageError{"options: one JSON object is needed, without duplicate names"}
+	}
 	if err := json.Unmarshal([]byte(text), &opts, json.RejectUnknownMembers(true)); err != nil {
 		return opts, usageError{"options: " + explain(err)}
 	}
@@ -61,14 +65,19 @@ func explain(err error) string {
 		return err.Error()
 	}
 	where := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
-	switch {
-	case errors.Is(semantic.Err, json.ErrUnknownName):
-		return where + " is no option"
-	case where == "":
-		return "one JSON object is needed"
-	default:
-		return fmt.Sprintf("%s must not be a JSON %s", where, semantic.JSONKind)
+	if errors.Is(semantic.Err, json.ErrUnknownName) {
+		return where + " is no option; there are " + strings.Join(optionNames(), ", ")
 	}
+	return fmt.Sprintf("%s must not be a JSON %s", where, semantic.JSONKind)
+}
+
+// optionNames returns the names of all options.
+func optionNames() []string {
+	var names []string
+	for t, i := reflect.TypeFor[options](), 0; i < t.NumField(); i++ {
+		names = append(names, t.Field(i).Tag.Get("json"))
+	}
+	return names
 }
 
 // missing returns an option that is set although what it is about comes with

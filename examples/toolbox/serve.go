@@ -113,7 +113,11 @@ func (s *server) handle(ctx context.Context, line []byte) {
 	err := json.Unmarshal(line, &r, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	switch {
 	case err != nil:
-		s.refuse(nil, "a request is one JSON object with id, agent, tool and args")
+		var known struct {
+			ID jsontext.Value `json:"id"`
+		}
+		_ = json.Unmarshal(line, &known)
+		s.refuse(known.ID, "a request is one JSON object with id, agent, tool and args")
 	case r.Control == "cancel":
 		s.cancel(r)
 	case r.Control != "":

@@ -45,7 +45,11 @@ func printLine(w io.Writer, line string) {
 // header, the status, and the diffs. Colours are for terminals.
 func printDisplay(w io.Writer, tool string, d tools.Display) {
 	p := painter{w, isTerminal(w) && os.Getenv("NO_COLOR") == ""}
-	p.line(bold, tool, "", " "+d.Header()+" ", statusStyle(d.Status), d.Status, dim, statsText(d.Stats))
+	header := " "
+	if d.Header() != "" {
+		header += d.Header() + " "
+	}
+	p.line(bold, tool, "", header, statusStyle(d.Status), d.Status, dim, statsText(d.Stats))
 	switch {
 	case d.Diffs.Diff != nil:
 		p.diff(*d.Diffs.Diff)

@@ -149,12 +149,15 @@ func (s *value) decodeInteger(raw []byte, name string, v reflect.Value) error {
 }
 
 func (s *value) decodeNumber(raw []byte, name string, v reflect.Value) error {
-	n, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil { // the value is out of range; an underflow is no error
-		n = math.Copysign(math.MaxFloat64, n)
+	n, overflow := strconv.ParseFloat(string(raw), 64) // infinite then; an underflow is no error
+	if err := s.checkRange(n, name); err != nil {
+		return err
+	}
+	if overflow != nil {
+		return invalid(name + " must fit in a 64-bit float")
 	}
 	v.SetFloat(n)
-	return s.checkRange(n, name)
+	return nil
 }
 
 func (s *value) checkRange(n float64, name string) error {

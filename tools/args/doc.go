@@ -12,8 +12,9 @@
 //
 // Nothing is guessed or repaired. Names match exactly; unknown and duplicate
 // fields, wrong types, ill-formed Unicode and numbers out of range are errors
-// with one clear line each; null counts as absent in an optional field and as
-// a wrong type in a required one. An integer is any number whose value is
+// with one clear line each; null counts as absent in an optional field. A
+// required field that is absent or null has the wrong type: "path must be a
+// string". An integer is any number whose value is
 // integral, judged on its decimal digits.
 //
 // # Fields

@@ -22,12 +22,12 @@ type Error struct {
 // Errors to compare with by errors.Is. An [*Error] is one of them if it has
 // the same code.
 var (
-	ErrNotFound      = &Error{Code: framing.CodeNotFound, Reason: "no such file or directory"}
-	ErrPermission    = &Error{Code: framing.CodePermission, Reason: "permission denied"}
+	ErrNotFound      = &Error{Code: framing.CodeNotFound, Reason: "no such file or directory", Err: fs.ErrNotExist}
+	ErrPermission    = &Error{Code: framing.CodePermission, Reason: "permission denied", Err: fs.ErrPermission}
 	ErrNotDirectory  = &Error{Code: framing.CodeNotDirectory, Reason: "not a directory"}
 	ErrIsDirectory   = &Error{Code: framing.CodeIsDirectory, Reason: "is a directory"}
 	ErrNotRegular    = &Error{Code: framing.CodeNotRegular, Reason: "not a regular file"}
-	ErrExists        = &Error{Code: framing.CodeExists, Reason: "file exists"}
+	ErrExists        = &Error{Code: framing.CodeExists, Reason: "file exists", Err: fs.ErrExist}
 	ErrLoop          = &Error{Code: framing.CodeLoop, Reason: "too many levels of symbolic links"}
 	ErrSandboxDenied = &Error{Code: framing.CodeSandboxDenied, Reason: "denied by the sandbox"}
 )

@@ -13,8 +13,10 @@ import (
 // form of the host, not cleaned: "link/.." is the parent of what the link
 // leads to. Symbolic links are followed.
 //
-// Errors are best of type [*Error]; others are classified by errors.Is and by
-// their errno. Implementations must be safe for concurrent use.
+// An error is best one of [ErrNotFound] and its like as it is, or another
+// [*Error]: a Workspace adds what was tried on which path. Errors of other types
+// are classified by errors.Is and by their errno. Implementations must be safe
+// for concurrent use; a File or Dir is used by one goroutine at a time.
 type FS interface {
 	// Open opens a regular file for reading. Opening must neither block nor
 	// have an effect, whatever name leads to: for a directory, a FIFO, a
@@ -39,8 +41,8 @@ type File interface {
 // A Dir is an open directory.
 type Dir interface {
 	// ReadNames returns the next names in the order of the directory, at
-	// most n of them, without "." and "..". It returns io.EOF, and no names,
-	// at the end.
+	// most n of them, which is more than 0, without "." and "..". It returns
+	// io.EOF, and no names, at the end; no names without an error are fine.
 	ReadNames(n int) ([]string, error)
 	// Type returns the type bits of an entry, of a symbolic link itself.
 	Type(name string) (fs.FileMode, error)
@@ -85,8 +87,8 @@ func NewFS(fsys FS, dir string) (*Workspace, error) {
 // Dir returns the directory that relative paths start at by default.
 func (w *Workspace) Dir() string { return w.dir }
 
-// Resolve returns the absolute path of path, seen from dir; an empty dir means
-// [Workspace.Dir]. It only joins: the path is not cleaned, because "link/.."
+// Resolve returns the absolute path of path, seen from the absolute directory
+// dir; an empty dir means [Workspace.Dir]. It only joins: the path is not cleaned, because "link/.."
 // depends on where the link leads.
 func (w *Workspace) Resolve(dir, path string) string {
 	if filepath.IsAbs(path) {
