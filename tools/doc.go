@@ -1,10 +1,9 @@
 // Package tools is the set of tools that a coding agent's model sees, made of
 // the building blocks of this module.
 //
-// A [Session] is the ready-made set for one or more agents: it decides which
-// tools there are, runs calls, keeps a working directory for each agent,
-// reports the life of each call to a [Listener], and cleans up when it is
-// closed.
+// A [Session] is the ready-made set for one or more agents: it says which tools
+// there are, runs calls, reports the life of each call to a [Listener], and
+// cleans up when it is closed.
 //
 //	session, err := tools.New(tools.Config{Root: dir})
 //	defer session.Close()

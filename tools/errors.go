@@ -16,6 +16,8 @@ func asError(ctx context.Context, err error) *framing.Error {
 	var e *framing.Error
 	var file *workspace.Error
 	switch {
+	case ctx.Err() != nil && err == context.Cause(ctx): //nolint:errorlint // itself: a cause may be any error, one with a code too
+		return contextError(ctx, err)
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &file):

@@ -23,7 +23,8 @@ type Event struct {
 }
 
 // A Listener is told of events, on the goroutine of the call: a slow listener
-// makes slow calls. It must be safe for concurrent use.
+// makes slow calls, and its panic is the panic of Session.Call. It must be safe
+// for concurrent use.
 type Listener interface {
 	Event(e Event)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/taukit/taukit/tools/diff"
 )
 
-// DefaultFrameLimit is how many bytes one outcome may take of a display.
+// DefaultFrameLimit is the frame limit of a session that sets none, in bytes.
 const DefaultFrameLimit = 16 << 20
 
 // frameOverhead stands for what a frame holds beside the parts of an outcome,

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,30 +17,34 @@ const DefaultAgent = "main"
 
 // A Config says what a [Session] is made of. Zero fields are the defaults.
 type Config struct {
-	// Root is the directory that relative paths start at, the current
-	// directory of the process by default. With an FS it must be absolute.
+	// Root is the directory that relative paths start at, by default the
+	// current directory of the process.
 	Root string
-	// FS is the file system that the tools act on, that of the host by default.
-	FS workspace.FS
+	// Workspace, if it is not nil, is used in place of one of Root: for a file
+	// system that is not the host's, or one to share with tools of one's own.
+	Workspace *workspace.Workspace
+
+	// Spool is where a tool saves complete output that it had to cut. By
+	// default the session has one of its own, which it removes when it is
+	// closed; one that is given stays the caller's to close. NoSpool switches
+	// saving off.
+	Spool   *artifact.Spool
+	NoSpool bool
 
 	// Tools are the names of the tools to expose, in any order; nil exposes
 	// all. A name that does not exist is an error.
 	Tools []string
-	// Own are the harness's own tools, added behind ours.
+	// Own are the harness's own tools, added behind ours. They are exposed
+	// under the same rule.
 	Own []Tool
-
-	// Artifacts configures where and how long complete output is saved when a
-	// tool had to cut it. NoArtifacts switches saving off.
-	Artifacts   artifact.Options
-	NoArtifacts bool
 
 	// Middleware wraps the running of each call, the first one outermost. It
 	// runs between the two events of the call.
 	Middleware []Middleware
 	// Listener is told of events; it may be nil.
 	Listener Listener
-	// FrameLimit is the most that one outcome may take of a display, in bytes;
-	// see [Session.Call]. 0 means [DefaultFrameLimit].
+	// FrameLimit is the size in bytes over which an outcome loses its diffs or
+	// its images; see [Session.Call]. 0 means [DefaultFrameLimit].
 	FrameLimit int
 }
 
@@ -47,7 +52,7 @@ type Config struct {
 // concurrent use.
 type Session struct {
 	workspace *workspace.Workspace
-	spool     *artifact.Spool
+	own       *artifact.Spool // to be closed with the session; may be nil
 	set       *Set
 	handler   Handler
 	listener  Listener
@@ -64,28 +69,31 @@ type Session struct {
 // errClosed is the reason of calls that the end of the session cancels.
 var errClosed = errors.New("the session is closed")
 
-// New returns a Session. It fails closed: on a root that does not exist, on
-// contradictions between names of tools, on options that cannot work.
+// New returns a Session. It fails closed: on a root that is no directory, on
+// names of tools that are missing or stand twice, on a negative limit.
 func New(cfg Config) (*Session, error) {
-	s := &Session{listener: cfg.Listener, frame: cfg.FrameLimit}
-	if s.frame == 0 {
-		s.frame = DefaultFrameLimit
+	s := &Session{workspace: cfg.Workspace, listener: cfg.Listener, frame: cfg.FrameLimit}
+	if s.frame < 0 {
+		return nil, errors.New("negative frame limit")
 	}
+	s.frame = cmp.Or(s.frame, DefaultFrameLimit)
 	var err error
-	if cfg.FS == nil {
-		s.workspace, err = workspace.New(cfg.Root)
-	} else {
-		s.workspace, err = workspace.NewFS(cfg.FS, cfg.Root)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !cfg.NoArtifacts {
-		if s.spool, err = artifact.NewSpool(cfg.Artifacts); err != nil {
+	if s.workspace == nil {
+		if s.workspace, err = workspace.New(cfg.Root); err != nil {
 			return nil, err
 		}
 	}
-	if s.set, err = NewSet(append(builtin(s.workspace, s.spool), cfg.Own...)...); err != nil {
+	spool := cfg.Spool
+	switch {
+	case cfg.NoSpool:
+		spool = nil
+	case spool == nil:
+		if s.own, err = artifact.NewSpool(artifact.Options{}); err != nil {
+			return nil, err
+		}
+		spool = s.own
+	}
+	if s.set, err = NewSet(append(builtin(s.workspace, spool), cfg.Own...)...); err != nil {
 		return nil, err
 	}
 	if cfg.Tools != nil {
@@ -116,10 +124,9 @@ func (s *Session) Definitions() []Definition { return s.set.Definitions() }
 // if one was given, becomes the reason that the model reads. A call for a tool
 // that is not exposed gives an error with the code UNKNOWN_TOOL and no events.
 //
-// The outcome takes a frame of a display: its text, its images in base64, its
-// diffs and its header. Of an outcome over the frame limit only the diffs are
-// replaced by a note, and one that has images becomes an error; text is never
-// cut here.
+// The size of an outcome is that of its text, its images in base64, its diffs
+// in JSON, and its header. If it is over the frame limit, the diffs are replaced
+// by a note; an outcome with images becomes an error. Text is never cut here.
 func (s *Session) Call(ctx context.Context, call Call) Outcome {
 	if !s.enter() {
 		return Fail(ctx, &framing.Error{Code: framing.CodeCancelled, Message: errClosed.Error()}, Display{})
@@ -138,9 +145,18 @@ func (s *Session) Call(ctx context.Context, call Call) Outcome {
 	}
 	call.Dir = s.workspace.Dir()
 	if s.listener == nil {
-		return fitFrame(s.handler(ctx, call), s.frame)
+		return s.run(ctx, tool, call)
 	}
 	return s.observed(ctx, tool, call)
+}
+
+// run runs a call to its final outcome.
+func (s *Session) run(ctx context.Context, tool Tool, call Call) Outcome {
+	out := s.handler(ctx, call)
+	if out.Display.Args == "" { // who failed the call may not know what it asked for
+		out.Display.Args = preview(tool, call).Args
+	}
+	return fitFrame(out, s.frame)
 }
 
 // observed runs a call between its two events. The second one is sent even if
@@ -156,13 +172,9 @@ func (s *Session) observed(ctx context.Context, tool Tool, call Call) (out Outco
 	event.Display = preview(tool, call)
 	s.listener.Event(event)
 
-	asked := event.Display.Args
 	event.Phase, event.Display.Status = PhaseError, internalError(call.Tool)
 	defer func() { s.listener.Event(event) }()
-	out = fitFrame(s.handler(ctx, call), s.frame)
-	if out.Display.Args == "" { // who failed the call may not know what it asked for
-		out.Display.Args = asked
-	}
+	out = s.run(ctx, tool, call)
 	event.Phase, event.Display = phaseOf(out), out.Display
 	return out
 }
@@ -203,13 +215,14 @@ func (s *Session) enter() bool {
 	return true
 }
 
-// Close cancels the running calls, waits for them, and removes the saved
-// output. It is idempotent; later calls are answered as cancelled.
+// Close cancels the running calls, waits for them, and removes what was saved
+// in the session's own spool. It is idempotent; later calls are answered as cancelled. A tool, a
+// listener or middleware must not call it: it would wait for itself.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.cancel(errClosed)
 	s.calls.Wait()
-	return s.spool.Close()
+	return s.own.Close()
 }

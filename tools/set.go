@@ -97,6 +97,10 @@ func protect(h Handler) Handler {
 	}
 }
 
+// noOutput is the text of a result that says nothing: a model must not take
+// silence for a fault.
+const noOutput = "(no output)"
+
 // settled returns the outcome with its parts in agreement: the text and the
 // status say what the result or the error says.
 func (out Outcome) settled() Outcome {
@@ -105,6 +109,9 @@ func (out Outcome) settled() Outcome {
 		out.Result, status = out.Error.Result(), statusOf(out.Error)
 	} else {
 		out.Result.Headers = withoutVerdicts(out.Result.Headers)
+		if len(out.Result.Headers) == 0 && out.Result.Body == "" {
+			out.Result.Body = noOutput
+		}
 	}
 	out.Text = out.Result.Render()
 	if out.Display.Status == "" {

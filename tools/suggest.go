@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ const (
 // suggest returns the path of the one file beside path whose name is nearest.
 // It gives up quietly whenever it cannot be sure.
 func suggest(ctx context.Context, ws *workspace.Workspace, dir, path string) (string, bool) {
-	at := strings.LastIndexByte(path, '/') + 1
+	at := strings.LastIndexAny(path, "/"+string(filepath.Separator)) + 1
 	parent, name := path[:at], path[at:]
 	if !suggestible(name) {
 		return "", false
@@ -61,14 +62,24 @@ func siblings(ctx context.Context, ws *workspace.Workspace, dir, parent string) 
 // namesPerCheck is how many names are read between two looks at the context.
 const namesPerCheck = 1024
 
+// maxEmptyBatches is how many batches in a row may hold no name before a
+// directory counts as broken.
+const maxEmptyBatches = 100
+
 // readNames returns the names in a directory, at most limit of them.
 func readNames(d workspace.Dir, limit int) ([]string, error) {
 	var names []string
-	for len(names) < limit {
+	for empty := 0; len(names) < limit; empty++ {
 		batch, err := d.ReadNames(min(namesPerCheck, limit-len(names)))
 		names = append(names, batch...)
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if len(batch) > 0 {
+			empty = 0
+		}
+		if err == nil && empty == maxEmptyBatches {
+			err = io.ErrNoProgress
 		}
 		if err != nil {
 			return nil, err

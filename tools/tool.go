@@ -53,12 +53,12 @@ type Call struct {
 	Agent     string // the calling agent
 	Tool      string // the name that the model used
 	Arguments []byte // the argument text exactly as the model sent it
-	Dir       string // absolute; where relative paths start. A Session sets it to the agent's working directory
+	Dir       string // absolute; where relative paths start. A Session sets it, whatever it was
 }
 
 // An Outcome is what became of a call. Make one with [Succeed] or [Fail].
 type Outcome struct {
-	Text    string         // what the model sees
+	Text    string         // what the model sees; never empty
 	Result  framing.Result // the same as headers and body
 	Error   *framing.Error // nil if the call succeeded
 	Content []Content      // typed content for the model beside the text

@@ -13,11 +13,14 @@ var errToolFailed = errors.New("the tool failed")
 
 // call makes one call and prints what came of it.
 func call(ctx context.Context, c console, dir string, opts options, argv []string) error {
-	session, err := open(dir, opts, nil)
+	// The spool is not closed: what is printed may name a saved output, which
+	// is to be read afterwards. A later run removes it as the remains of a dead
+	// process, when it is 15 minutes old.
+	session, _, err := open(dir, opts, nil)
 	if err != nil {
 		return err
 	}
-	defer session.Close() //nolint:errcheck // what it cannot remove, the next session does
+	defer session.Close() //nolint:errcheck // the process is about to end
 
 	name := argv[0]
 	if err := checkName(session, name); err != nil {

@@ -91,7 +91,7 @@ func TestCases(t *testing.T) {
 func TestNotYetIsTrue(t *testing.T) {
 	opts, err := parseOptions("")
 	require.NoError(t, err)
-	session, err := open(t.TempDir(), opts, nil)
+	session, _, err := open(t.TempDir(), opts, nil)
 	require.NoError(t, err)
 	defer session.Close()
 	for _, d := range session.Definitions() {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/internal/levenshtein"
 	"github.com/taukit/taukit/tools"
@@ -173,19 +174,23 @@ func didYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// open returns a session in the directory.
-func open(dir string, opts options, listener tools.Listener) (*tools.Session, error) {
-	cfg := opts.config(dir)
+// open returns a session in the directory, and the spool that it saves output
+// in.
+func open(dir string, opts options, listener tools.Listener) (*tools.Session, *artifact.Spool, error) {
+	cfg, err := opts.config(dir)
+	if err != nil {
+		return nil, nil, usageError{err.Error()}
+	}
 	cfg.Listener = listener
 	session, err := tools.New(cfg)
 	var noDirectory *workspace.Error
 	switch {
 	case errors.As(err, &noDirectory):
-		return nil, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
+		return nil, nil, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
 	case err != nil:
-		return nil, usageError{err.Error()}
+		return nil, nil, usageError{err.Error()}
 	}
-	return session, nil
+	return session, cfg.Spool, nil
 }
 
 // firstSentence returns the start of a description.

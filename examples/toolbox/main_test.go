@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/diff"
 )
@@ -67,6 +68,18 @@ func TestCall(t *testing.T) {
 			require.Equal(t, tt.err, err)
 		})
 	}
+}
+
+func TestSavedOutputOutlivesTheCall(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), []byte(strings.Repeat("line\n", 5000)), 0o644))
+	_, out, _ := toolbox(t, "", "-options", `{"artifact_dir":"`+dir+`"}`, "call", "read", `{"path":"`+dir+`/b"}`)
+	path, ok := framing.Parse(out).Get("full_output_path")
+	require.True(t, ok, out)
+	saved, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 5000, bytes.Count(saved, []byte(" line")))
+	require.NoError(t, os.Chmod(filepath.Dir(path), 0o700)) // so that the test's directory can be removed
 }
 
 func TestHelpTeaches(t *testing.T) {

@@ -103,7 +103,7 @@ func (o options) missing() string {
 }
 
 // config returns the configuration of a session in dir.
-func (o options) config(dir string) tools.Config {
+func (o options) config(dir string) (tools.Config, error) {
 	root := dir
 	if o.Workdir != "" {
 		root = o.Workdir
@@ -111,12 +111,15 @@ func (o options) config(dir string) tools.Config {
 			root = dir + string(filepath.Separator) + root // not cleaned: it may lead through links
 		}
 	}
-	cfg := tools.Config{Root: root, Tools: o.Tools, NoArtifacts: o.ArtifactDir == "-"}
-	if !cfg.NoArtifacts {
-		cfg.Artifacts = artifact.Options{Dir: o.ArtifactDir}
-	}
+	cfg := tools.Config{Root: root, Tools: o.Tools}
 	if o.FrameLimit != nil {
 		cfg.FrameLimit = *o.FrameLimit
 	}
-	return cfg
+	if cfg.NoSpool = o.ArtifactDir == "-"; !cfg.NoSpool {
+		var err error
+		if cfg.Spool, err = artifact.NewSpool(artifact.Options{Dir: o.ArtifactDir}); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, nil
 }

@@ -34,11 +34,12 @@ type request struct {
 // time. Each answer is one line, written when it is ready.
 func serve(ctx context.Context, c console, dir string, opts options) error {
 	log := &eventLog{}
-	session, err := open(dir, opts, log)
+	session, spool, err := open(dir, opts, log)
 	if err != nil {
 		return err
 	}
-	defer session.Close() //nolint:errcheck // what it cannot remove, the next session does
+	defer spool.Close()   //nolint:errcheck // what it cannot remove, a later one does
+	defer session.Close() //nolint:errcheck // the process is about to end
 
 	s := &server{session: session, log: log, agent: opts.Agent, out: c.out, running: map[string]context.CancelCauseFunc{}}
 	defer s.calls.Wait()

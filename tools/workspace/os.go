@@ -23,7 +23,7 @@ func (OS) Open(_ context.Context, name string) (File, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	return osFile{f, info.Size()}, nil
+	return &osFile{f, info.Size()}, nil
 }
 
 // OpenDir opens a directory.
@@ -53,7 +53,7 @@ type osFile struct {
 	size int64
 }
 
-func (f osFile) Size() int64 { return f.size }
+func (f *osFile) Size() int64 { return f.size }
 
 type osDir struct{ *os.File }
 

@@ -37,13 +37,3 @@ func openRegular(name string) (*os.File, error) {
 	}
 	return os.NewFile(uintptr(again), name), nil
 }
-
-// ignoringEINTR repeats a system call that a signal interrupted.
-func ignoringEINTR(call func() (int, error)) (int, error) {
-	for {
-		n, err := call()
-		if !errors.Is(err, unix.EINTR) {
-			return n, err
-		}
-	}
-}

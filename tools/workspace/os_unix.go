@@ -3,6 +3,8 @@
 package workspace
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -12,6 +14,39 @@ import (
 // nonBlocking keeps open(2) from waiting for the other end of a FIFO and from
 // making a terminal the controlling one.
 const nonBlocking = unix.O_NONBLOCK | unix.O_NOCTTY
+
+// Read reads without waiting in Go for more to come. Some files, such as
+// /proc/kmsg, are regular by their type and yet wait for content; the runtime
+// would do so for ever, deaf to any context. Here read(2) says EAGAIN.
+func (f *osFile) Read(p []byte) (n int, err error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	failed := conn.Read(func(fd uintptr) bool {
+		n, err = ignoringEINTR(func() (int, error) { return unix.Read(int(fd), p) })
+		return true
+	})
+	switch {
+	case failed != nil:
+		return 0, failed
+	case err != nil:
+		return 0, &fs.PathError{Op: "read", Path: f.Name(), Err: err}
+	case n == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// ignoringEINTR repeats a system call that a signal interrupted.
+func ignoringEINTR(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
 
 // openDirectory opens a directory. With O_DIRECTORY, open(2) refuses anything
 // else before it has an effect.
@@ -23,7 +58,10 @@ func openDirectory(name string) (*os.File, error) {
 // entries that were listed even if the path leads elsewhere by now.
 func (d osDir) Type(name string) (fs.FileMode, error) {
 	var st unix.Stat_t
-	if err := unix.Fstatat(int(d.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	_, err := ignoringEINTR(func() (int, error) {
+		return 0, unix.Fstatat(int(d.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	})
+	if err != nil {
 		return 0, err
 	}
 	return typeOf(uint32(st.Mode)), nil

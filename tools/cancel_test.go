@@ -1,0 +1,55 @@
+package tools_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/tools"
+)
+
+// TestCancelledWhileSaving cancels a call when it starts to save what it
+// renders: that is when a spool looks at its clock the second time.
+func TestCancelledWhileSaving(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		tool      func(spool *artifact.Spool) tools.Tool
+		arguments string
+	}{
+		{"read", func(spool *artifact.Spool) tools.Tool {
+			return tools.NewRead(fileOf(t, strings.Repeat("line\n", 20_000)), spool)
+		}, `{"path":"f"}`},
+		{"read ranges", func(spool *artifact.Spool) tools.Tool {
+			return tools.NewRead(fileOf(t, strings.Repeat("line\n", 20_000)), spool)
+		}, `{"path":"f","ranges":[{"start_line":1,"end_line":20000},{"start_line":1,"end_line":1}]}`},
+		{"ls", func(spool *artifact.Spool) tools.Tool {
+			return tools.NewLs(memory(t, memFS{listing: &memDir{names: numberedNames(2001)}}), spool)
+		}, `{"limit":2001}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			dir, looks := t.TempDir(), 0
+			spool, err := artifact.NewSpool(artifact.Options{Dir: dir, Now: func() time.Time {
+				if looks++; looks == 2 {
+					cancel(errors.New("stop"))
+				}
+				return time.Now()
+			}})
+			require.NoError(t, err)
+			out := tt.tool(spool).Call(ctx, tools.Call{Arguments: []byte(tt.arguments)})
+			requireWellFormed(t, out)
+			require.Equal(t, "cancelled: stop", out.Text)
+			require.Equal(t, 2, looks)
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Empty(t, left, "a cancelled call saves nothing")
+			require.NoError(t, spool.Close())
+		})
+	}
+}
