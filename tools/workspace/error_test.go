@@ -83,7 +83,7 @@ func checkClassified(t *testing.T, cause error, code, reason string, is error) {
 			workspace.ErrNotFound, workspace.ErrPermission, workspace.ErrNotDirectory, workspace.ErrIsDirectory,
 			workspace.ErrNotRegular, workspace.ErrExists, workspace.ErrLoop, workspace.ErrSandboxDenied,
 		} {
-			require.Equal(t, sentinel == is, errors.Is(err, sentinel), "%s is %v", op, sentinel)
+			require.Equal(t, sentinel == is, errors.Is(err, sentinel), "%s is %v", op, sentinel) //nolint:errorlint // it is about which sentinel this is
 		}
 	}
 }
