@@ -10,7 +10,6 @@ import (
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
-	"github.com/taukit/taukit/tools/args"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
@@ -72,19 +71,18 @@ type greetArgs struct {
 }
 
 // greet is a tool of one's own.
-type greet struct{ decoder *args.Decoder[greetArgs] }
-
-func (g greet) Definition() tools.Definition {
-	return tools.Definition{Name: "greet", Description: "Greet somebody.", Schema: g.decoder.Schema(), ReadOnly: true}
+func greet(_ context.Context, _ tools.Call, a greetArgs, d tools.Display) tools.Outcome {
+	name, _ := escape.Field(a.Name)
+	return tools.Succeed(framing.Result{Body: "hello " + name}, d)
 }
 
-func (g greet) Call(ctx context.Context, call tools.Call) tools.Outcome {
-	a, err := g.decoder.Decode(call.Arguments)
-	if err != nil {
-		return tools.Fail(ctx, err, tools.Display{})
-	}
-	name, _ := escape.Field(a.Name)
-	return tools.Succeed(framing.Result{Body: "hello " + name}, tools.Display{Args: name})
+func ExampleNewTool() {
+	tool := tools.NewTool(tools.Definition{Name: "greet", Description: "Greet somebody.", ReadOnly: true}, nil, greet)
+	fmt.Println(string(tool.Definition().Schema))
+	fmt.Println(tool.Call(context.Background(), tools.Call{Arguments: []byte(`{"name": "Ada"}`)}).Text)
+	// Output:
+	// {"type": "object", "properties": {"name": {"type": "string", "description": "Whom to greet.", "minLength": 1}}, "required": ["name"], "additionalProperties": false}
+	// hello Ada
 }
 
 func ExampleNewSet() {
@@ -97,7 +95,7 @@ func ExampleNewSet() {
 	}
 	set, err := tools.NewSet(
 		tools.NewRead(ws, nil), // without a spool, what is cut off is not saved
-		greet{args.For[greetArgs]()},
+		tools.NewTool(tools.Definition{Name: "greet", Description: "Greet somebody."}, nil, greet),
 	)
 	if err != nil {
 		log.Fatal(err)

@@ -28,49 +28,30 @@ Each line of the output is NUMBER(flags) NAME. Flags: invalid-utf8 (bytes that a
 At most limit entries are returned; limit_reached means that there are more, total_entries says how many there are. Output is capped at 2000 lines and 10 KiB; a truncated result carries total_lines and total_bytes and normally full_output_path, a temporary file with all selected lines.`
 
 type lsTool struct {
-	workspace  *workspace.Workspace
-	spool      *artifact.Spool
-	decoder    *args.Decoder[args.Ls]
-	definition Definition
+	workspace *workspace.Workspace
+	spool     *artifact.Spool
 }
 
 // NewLs returns the tool ls, which lists a directory. What is cut off is saved
 // in the spool; a nil spool switches that off.
 func NewLs(ws *workspace.Workspace, spool *artifact.Spool) Tool {
-	decoder := args.For[args.Ls]()
-	return &lsTool{ws, spool, decoder, Definition{
+	t := &lsTool{ws, spool}
+	return newSpooled(spool, Definition{
 		Name:        "ls",
 		Description: lsDescription,
-		Schema:      decoder.Schema(),
 		Tags:        []string{"shell:read", "shell:list"},
 		ReadOnly:    true,
 		Idempotent:  true,
-	}}
+	}, lsDisplay, t.call)
 }
 
-func (t *lsTool) Definition() Definition { return t.definition }
-
-func (t *lsTool) Preview(call Call) Display {
-	a, err := t.decoder.Decode(call.Arguments)
-	if err != nil {
-		return Display{}
-	}
-	return lsDisplay(a)
-}
-
-func (t *lsTool) Call(ctx context.Context, call Call) Outcome {
-	t.spool.Call()
-	a, err := t.decoder.Decode(call.Arguments)
-	if err != nil {
-		return Fail(ctx, err, Display{})
-	}
-	display := lsDisplay(a)
+func (t *lsTool) call(ctx context.Context, call Call, a args.Ls, d Display) Outcome {
 	result, err := t.list(ctx, call.Dir, a)
 	if err != nil {
-		return Fail(ctx, fileError(ctx, "list", lsPath(a), err), display)
+		return Fail(ctx, fileError(ctx, "list", lsPath(a), err), d)
 	}
-	display.Stats = statsOf(result.Body)
-	return Succeed(result, display)
+	d.Stats = statsOf(result.Body)
+	return Succeed(result, d)
 }
 
 func lsDisplay(a args.Ls) Display {

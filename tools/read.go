@@ -36,51 +36,32 @@ Output is capped at 2000 lines and 10 KiB; of more than 2000 lines the start and
 Files over 16 MiB are refused. Names shown with a backslash are escaped (\n, \u{1b}; \\ is one backslash).`
 
 type readTool struct {
-	workspace  *workspace.Workspace
-	spool      *artifact.Spool
-	decoder    *args.Decoder[args.Read]
-	definition Definition
+	workspace *workspace.Workspace
+	spool     *artifact.Spool
 }
 
 // NewRead returns the tool read, which shows lines of a file. What is cut off
 // is saved in the spool; a nil spool switches that off.
 func NewRead(ws *workspace.Workspace, spool *artifact.Spool) Tool {
-	decoder := args.For[args.Read]()
-	return &readTool{ws, spool, decoder, Definition{
+	t := &readTool{ws, spool}
+	return newSpooled(spool, Definition{
 		Name:        "read",
 		Description: readDescription,
-		Schema:      decoder.Schema(),
 		Tags:        []string{"shell:read"},
 		ReadOnly:    true,
 		Idempotent:  true,
-	}}
+	}, readDisplay, t.call)
 }
 
-func (t *readTool) Definition() Definition { return t.definition }
-
-func (t *readTool) Preview(call Call) Display {
-	a, err := t.decoder.Decode(call.Arguments)
-	if err != nil {
-		return Display{}
-	}
-	return readDisplay(a)
-}
-
-func (t *readTool) Call(ctx context.Context, call Call) Outcome {
-	t.spool.Call()
-	a, err := t.decoder.Decode(call.Arguments)
-	if err != nil {
-		return Fail(ctx, err, Display{})
-	}
-	display := readDisplay(a)
+func (t *readTool) call(ctx context.Context, call Call, a args.Read, d Display) Outcome {
 	result, err := t.read(ctx, call.Dir, a)
 	if err != nil {
-		return Fail(ctx, err, display)
+		return Fail(ctx, err, d)
 	}
 	if result.Body != "" {
-		display.Stats = statsOf(result.Body)
+		d.Stats = statsOf(result.Body)
 	}
-	return Succeed(result, display)
+	return Succeed(result, d)
 }
 
 // readDisplay shows the path and the ranges as they were asked for.

@@ -216,8 +216,9 @@ func (s *Session) enter() bool {
 }
 
 // Close cancels the running calls, waits for them, and removes what was saved
-// in the session's own spool. It is idempotent; later calls are answered as cancelled. A tool, a
-// listener or middleware must not call it: it would wait for itself.
+// in the session's own spool. It is idempotent; later calls are answered as
+// cancelled. A tool, a listener or middleware must not call it: it would wait
+// for itself.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.closed = true

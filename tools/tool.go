@@ -7,8 +7,8 @@ import (
 	"github.com/taukit/taukit/framing"
 )
 
-// A Tool is one tool that a model can call. Implementations must be safe for
-// concurrent use.
+// A Tool is one tool that a model can call; [NewTool] makes one of a struct and a
+// function. Implementations must be safe for concurrent use.
 type Tool interface {
 	// Definition describes the tool. It is always the same.
 	Definition() Definition

@@ -1,0 +1,71 @@
+package tools
+
+import (
+	"context"
+
+	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/tools/args"
+)
+
+// NewTool returns a tool whose arguments are a struct, as package args
+// describes it. The struct gives the schema, unless def has one, and decodes
+// the arguments of each call before run is called; bad ones never reach it.
+//
+// Show says what a call asks for. Its display goes with the event that the
+// call has started, and to run, which completes it for the outcome; it may be
+// nil. NewTool panics if A is not a struct that package args can decode.
+func NewTool[A any](
+	def Definition,
+	show func(a A) Display,
+	run func(ctx context.Context, call Call, a A, d Display) Outcome,
+) Tool {
+	t := &typedTool[A]{def, args.For[A](), nil, show, run}
+	if t.definition.Schema == nil {
+		t.definition.Schema = t.decoder.Schema()
+	}
+	return t
+}
+
+// newSpooled is NewTool for a tool whose calls count for the life of saved
+// output, whatever becomes of them.
+func newSpooled[A any](
+	spool *artifact.Spool,
+	def Definition,
+	show func(a A) Display,
+	run func(ctx context.Context, call Call, a A, d Display) Outcome,
+) Tool {
+	t := NewTool(def, show, run).(*typedTool[A]) //nolint:errcheck // NewTool makes no other
+	t.spool = spool
+	return t
+}
+
+type typedTool[A any] struct {
+	definition Definition
+	decoder    *args.Decoder[A]
+	spool      *artifact.Spool // nil if calls do not count
+	show       func(A) Display
+	run        func(context.Context, Call, A, Display) Outcome
+}
+
+func (t *typedTool[A]) Definition() Definition { return t.definition }
+
+func (t *typedTool[A]) Preview(call Call) Display {
+	a, err := t.decoder.Decode(call.Arguments)
+	if err != nil || t.show == nil {
+		return Display{}
+	}
+	return t.show(a)
+}
+
+func (t *typedTool[A]) Call(ctx context.Context, call Call) Outcome {
+	t.spool.Call()
+	a, err := t.decoder.Decode(call.Arguments)
+	if err != nil {
+		return Fail(ctx, err, Display{})
+	}
+	var d Display
+	if t.show != nil {
+		d = t.show(a)
+	}
+	return t.run(ctx, call, a, d)
+}
