@@ -78,8 +78,9 @@ func parseHex(digits string) (rune, bool) {
 	return v, true
 }
 
-// unitLen returns the length in bytes of the character or escape at the start
-// of t, which is not empty. It is 1 for what only looks like an escape.
+// unitLen returns the length in bytes of the character at the start of t, which
+// is not empty, or of what has the form of an escape. It is 0 for a \u{ that
+// nothing closes, which escaped text does not have.
 func unitLen(t string) int {
 	if t[0] != '\\' {
 		_, n := utf8.DecodeRuneInString(t)

@@ -68,16 +68,24 @@ func Cancelled(reason string) Result {
 	return (&Error{Code: CodeCancelled, Message: reason}).Result()
 }
 
+// A WaitMode says what a wait was for. There are no other modes.
+type WaitMode string
+
+// The modes of a wait for background work.
+const (
+	WaitExact         WaitMode = "exact"          // one target
+	WaitAnyBackground WaitMode = "any_background" // whatever ends first
+)
+
 // WaitInterrupted returns the control result of a wait for background work
-// that the harness ended because new input arrived. Mode is "exact" when the
-// wait was for one target and "any_background" when it was for any; there are
-// no others. The header "tau_internal" marks a result that the harness made
-// itself. It is a success, names no target, and consumes no target's result.
-func WaitInterrupted(mode string) Result {
+// that the harness ended because new input arrived. The header "tau_internal"
+// marks a result that the harness made itself. It is a success, names no
+// target, and consumes no target's result.
+func WaitInterrupted(mode WaitMode) Result {
 	return Result{Headers: []Header{
 		{"tau_internal", "true"},
 		{"wait_outcome", "interrupted"},
 		{"wait_reason", "activating_input"},
-		{"wait_mode", mode},
+		{"wait_mode", string(mode)},
 	}}
 }

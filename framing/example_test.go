@@ -77,7 +77,7 @@ func ExampleSafeBody() {
 }
 
 func ExampleWaitInterrupted() {
-	fmt.Println(framing.WaitInterrupted("any_background").Render())
+	fmt.Println(framing.WaitInterrupted(framing.WaitAnyBackground).Render())
 	// Output:
 	// tau_internal: true
 	// wait_outcome: interrupted

@@ -120,7 +120,7 @@ func TestErrorKeepsItsCause(t *testing.T) {
 }
 
 func TestWaitInterrupted(t *testing.T) {
-	require.Equal(t, "tau_internal: true\nwait_outcome: interrupted\nwait_reason: activating_input\nwait_mode: exact", WaitInterrupted("exact").Render())
+	require.Equal(t, "tau_internal: true\nwait_outcome: interrupted\nwait_reason: activating_input\nwait_mode: exact", WaitInterrupted(WaitExact).Render())
 }
 
 func TestLine(t *testing.T) {
@@ -160,6 +160,8 @@ func TestParse(t *testing.T) {
 		"a: 1\nbody":       {Body: "a: 1\nbody"},
 		"1 first\n2 other": {Body: "1 first\n2 other"},
 		"a:1":              {Body: "a:1"},
+		"\nabc":            {Body: "\nabc"},
+		"\n":               {Body: "\n"},
 		"A: 1":             {Body: "A: 1"},
 	} {
 		require.Equal(t, want, Parse(text), "%q", text)

@@ -5,8 +5,10 @@ import "strings"
 // truncated is the flag of a record whose content is not shown.
 const truncated = "truncated"
 
-// Line returns one record of line-oriented output: the prefix, the flags in
-// parentheses if there are any, a space, and the content. The space is there
+// Line returns one record of line-oriented output, for tools that make their
+// content themselves; package lineio renders lines of files and streams. It is
+// the prefix, the flags in parentheses if there are any, a space, and the
+// content. The space is there
 // for empty content too. A marker, the last flag of which is "truncated" and
 // which has no content, has no space at its end.
 //

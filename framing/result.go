@@ -132,7 +132,7 @@ func Parse(text string) Result {
 	rest := text
 	for rest != "" {
 		line, after, more := strings.Cut(rest, "\n")
-		if more && line == "" {
+		if more && line == "" && len(r.Headers) > 0 {
 			r.Body = after
 			return r
 		}

@@ -137,6 +137,7 @@ func Count(data []byte) int {
 // than 2.
 func Offset(data []byte, n int) int {
 	c := newCutter(data)
+	c.valid = len(data) // nobody asks whether it is
 	for i := 1; i < n; i++ {
 		if _, ok := c.next(); !ok {
 			break

@@ -45,7 +45,7 @@ func scanExcerpt(f workspace.File, ranges []args.LineRange, limit int64) (*excer
 		n := lineio.Count(block)
 		x.valid = x.valid && utf8.Valid(block)
 		if first <= x.lines+n && x.lines < last {
-			x.keep(block, first-x.lines, last-x.lines, f.Size())
+			x.keep(block, first-x.lines, min(last-x.lines, n), n, f.Size())
 		}
 		x.lines += n
 		x.bytes += int64(len(block))
@@ -56,12 +56,13 @@ func scanExcerpt(f workspace.File, ranges []args.LineRange, limit int64) (*excer
 	return x, nil
 }
 
-// keep adds the lines from first to last of a block, counted from 1 there.
-func (x *excerpt) keep(block []byte, first, last int, size int64) {
+// keep adds the lines from first to last, counted from 1, of a block of n lines
+// in a file of about the given size.
+func (x *excerpt) keep(block []byte, first, last, n int, size int64) {
 	end := len(block)
-	if last < lineio.Count(block) {
+	if last < n {
 		end = lineio.Offset(block, last+1)
-	} else if x.text == nil {
+	} else if x.text == nil { // much more may follow
 		x.text = make([]byte, 0, max(int(size-x.bytes), len(block)))
 	}
 	x.text = append(x.text, block[lineio.Offset(block, first):end]...)

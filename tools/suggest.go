@@ -35,7 +35,7 @@ func suggest(ctx context.Context, ws *workspace.Workspace, dir, path string) (st
 		return "", false
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !suggestible(n) })
-	near, ok := levenshtein.Nearest(name, names, max(2, utf8.RuneCountInString(name)/3))
+	near, ok := levenshtein.Nearest(name, names)
 	return path[:at] + near, ok
 }
 

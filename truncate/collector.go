@@ -6,7 +6,7 @@ package truncate
 // they are. Without a byte budget it holds the records that the line budget
 // allows, and without any budget all of them.
 //
-// A Collector is for one goroutine.
+// A Collector is made by [NewCollector] and is for one goroutine.
 type Collector struct {
 	policy  Policy
 	lines   int

@@ -168,7 +168,7 @@ func parse(flags *flag.FlagSet, argv []string) error {
 
 // didYouMean suggests the candidate nearest to a mistyped name.
 func didYouMean(name string, candidates []string) string {
-	if near, ok := levenshtein.Nearest(name, candidates, max(2, len(name)/3)); ok {
+	if near, ok := levenshtein.Nearest(name, candidates); ok {
 		return "; did you mean " + near + "?"
 	}
 	return ""

@@ -1,13 +1,15 @@
 // Package levenshtein finds the nearest of several names, for suggestions.
 package levenshtein
 
-// Nearest returns the one candidate with the smallest distance to name, if
-// that distance is at most limit and no other candidate is as near. Distances
-// count insertions, deletions and substitutions of characters.
-func Nearest(name string, candidates []string, limit int) (nearest string, ok bool) {
+// Nearest returns the one candidate with the smallest distance to name, if no
+// other candidate is as near and the distance is at most a third of the length
+// of name, or 2 for a short one. Distances and lengths are in characters.
+func Nearest(name string, candidates []string) (nearest string, ok bool) {
+	runes := []rune(name)
+	limit := max(2, len(runes)/3)
 	best := limit + 1
 	for _, c := range candidates {
-		switch d := distance([]rune(name), []rune(c)); {
+		switch d := distance(runes, []rune(c)); {
 		case d < best:
 			best, nearest, ok = d, c, true
 		case d == best:
@@ -20,7 +22,8 @@ func Nearest(name string, candidates []string, limit int) (nearest string, ok bo
 	return nearest, ok
 }
 
-// distance returns the Levenshtein distance of a and b.
+// distance returns the number of insertions, deletions and substitutions that
+// turn a into b (the Levenshtein distance).
 func distance(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

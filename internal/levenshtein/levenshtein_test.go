@@ -29,8 +29,10 @@ func TestNearest(t *testing.T) {
 		{"aa", []string{"ab", "ac", "aa"}, "aa"},
 		{"main.go", []string{"README.md"}, ""},
 		{"x", nil, ""},
+		{"abcdefghi", []string{"abcdefxyz"}, "abcdefxyz"},
+		{"abcdefgh", []string{"abcdexyz"}, ""},
 	} {
-		got, ok := Nearest(tt.name, tt.candidates, 2)
+		got, ok := Nearest(tt.name, tt.candidates)
 		require.Equal(t, tt.want != "", ok)
 		if ok {
 			require.Equal(t, tt.want, got)
