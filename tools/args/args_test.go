@@ -3,6 +3,7 @@ package args
 import (
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -249,38 +250,105 @@ func TestSchema(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(For[Read]().Schema()), `{"type": "object", "properties": {"path": {`))
 }
 
+// A nested type cannot be described by a schema without references.
+type nested struct {
+	Kids []nested `json:"kids"`
+}
+
 func TestForPanicsOnAFaultOfTheProgram(t *testing.T) {
 	for name, f := range map[string]func(){
+		"holds itself": func() { For[nested]() },
 		"not a struct": func() { For[int]() },
 		"no tag":       func() { For[struct{ A string }]() },
-		"type": func() {
-			For[struct {
-				A int32 `json:"a"`
-			}]()
+		"type": faulty[struct {
+			A int32 `json:"a"`
+		}],
+		"option": faulty[struct {
+			A string `json:"a,omitempty"`
+		}],
+		"one name twice": func() {
+			field := reflect.StructField{Name: "A", Type: reflect.TypeFor[string](), Tag: `json:"a"`}
+			again := field
+			again.Name = "B"
+			newObject(reflect.StructOf([]reflect.StructField{field, again}))
 		},
-		"unknown limit": func() {
-			For[struct {
-				A string `json:"a" limits:"least=1"`
-			}]()
-		},
-		"not a number": func() {
-			For[struct {
-				A string `json:"a" limits:"maxLength=x"`
-			}]()
-		},
-		"minimum length": func() {
-			For[struct {
-				A string `json:"a" limits:"minLength=2"`
-			}]()
-		},
-		"excludes": func() {
-			For[struct {
-				A string `json:"a" limits:"excludes=b"`
-			}]()
-		},
+		"unknown limit": faulty[struct {
+			A string `json:"a" limits:"least=1"`
+		}],
+		"not a number": faulty[struct {
+			A string `json:"a" limits:"maxLength=x"`
+		}],
+		"negative length": faulty[struct {
+			A string `json:"a" limits:"maxLength=-3"`
+		}],
+		"minimum length": faulty[struct {
+			A string `json:"a" limits:"minLength=2"`
+		}],
+		"maximum of a string": faulty[struct {
+			A string `json:"a" limits:"maximum=1"`
+		}],
+		"items of a string": faulty[struct {
+			A string `json:"a" limits:"minItems=1"`
+		}],
+		"length of an integer": faulty[struct {
+			A int64 `json:"a" limits:"maxLength=3"`
+		}],
+		"enum of an integer": faulty[struct {
+			A int64 `json:"a" limits:"enum=1|2"`
+		}],
+		"fraction of an integer": faulty[struct {
+			A int64 `json:"a" limits:"minimum=0.5"`
+		}],
+		"excludes nothing": faulty[struct {
+			A string `json:"a" limits:"excludes=b"`
+		}],
 	} {
-		require.Panics(t, f, name)
+		func() {
+			defer func() { require.Regexp(t, "^args: ", recover(), name) }()
+			f()
+		}()
 	}
+}
+
+func faulty[A any]() { For[A]() }
+
+func TestIntegerLimitsAreExact(t *testing.T) {
+	type exact struct {
+		N int64 `json:"n" limits:"maximum=9007199254740992"`
+	}
+	_, err := For[exact]().Decode([]byte(`{"n":9007199254740992}`))
+	require.NoError(t, err)
+	_, err = For[exact]().Decode([]byte(`{"n":9007199254740993}`))
+	require.Equal(t, "n must be <= 9007199254740992", message(t, err))
+	require.Contains(t, string(For[exact]().Schema()), `"maximum": 9007199254740992}`)
+}
+
+// pointed has a Check on its pointer.
+type pointed struct {
+	N int64 `json:"n"`
+}
+
+func (p *pointed) Check() error {
+	if p.N == 13 {
+		return errors.New("n must not be 13")
+	}
+	return nil
+}
+
+func TestCheckMayHaveAPointerReceiver(t *testing.T) {
+	type outer struct {
+		List []pointed `json:"list"`
+	}
+	_, err := For[pointed]().Decode([]byte(`{"n":13}`))
+	require.Equal(t, "n must not be 13", message(t, err))
+	_, err = For[outer]().Decode([]byte(`{"list":[{"n":1},{"n":13}]}`))
+	require.Equal(t, "list[1]: n must not be 13", message(t, err))
+}
+
+func TestFirstFaultEndsTheWork(t *testing.T) {
+	text := []byte(`{"path":"p"` + strings.Repeat(`,"a":0`, 1<<20) + `}`)
+	decoder := For[everything]()
+	require.Less(t, testing.AllocsPerRun(1, func() { _, _ = decoder.Decode(text) }), 100.0)
 }
 
 // values are JSON texts that meet and break the rules of fields.

@@ -41,7 +41,7 @@ func (o *object) decode(text []byte, prefix string, v reflect.Value) error {
 		}
 	}
 	if o.check {
-		if err := v.Interface().(checker).Check(); err != nil {
+		if err := v.Addr().Interface().(checker).Check(); err != nil {
 			return invalid(prefix + err.Error())
 		}
 	}
@@ -53,17 +53,17 @@ func (o *object) decode(text []byte, prefix string, v reflect.Value) error {
 func (o *object) sort(text []byte, prefix string) ([][]byte, error) {
 	values := make([][]byte, len(o.fields))
 	seen := make([]bool, len(o.fields))
-	for _, m := range members(text) {
-		i := o.field(m.name)
+	for name, value := range members(text) {
+		i := o.field(name)
 		switch {
 		case i < 0:
-			return nil, invalid(fmt.Sprintf("%sunknown field %s; allowed: %s", prefix, quoteName(m.name), o.names))
+			return nil, invalid(fmt.Sprintf("%sunknown field %s; allowed: %s", prefix, quoteName(name), o.names))
 		case seen[i]:
-			return nil, invalid(prefix + "duplicate field " + quoteName(m.name))
+			return nil, invalid(prefix + "duplicate field " + quoteName(name))
 		}
 		seen[i] = true
-		if kindOf(m.value) != 'n' {
-			values[i] = m.value
+		if kindOf(value) != 'n' {
+			values[i] = value
 		}
 	}
 	return values, nil
@@ -123,7 +123,7 @@ func (s *value) decodeString(raw []byte, name string, v reflect.Value) error {
 		return invalid("arguments are not valid Unicode")
 	}
 	switch {
-	case len(text) < s.minLength:
+	case s.notEmpty && len(text) == 0:
 		return invalid(name + " must not be empty")
 	case s.path && slices.Contains(text, 0):
 		return invalid(name + " must not contain NUL")
@@ -145,12 +145,12 @@ func (s *value) decodeInteger(raw []byte, name string, v reflect.Value) error {
 		return invalid(name + " must fit in a signed 64-bit integer")
 	}
 	v.SetInt(n)
-	return s.checkRange(float64(n), name)
+	return checkRange(n, s.integers, name)
 }
 
 func (s *value) decodeNumber(raw []byte, name string, v reflect.Value) error {
 	n, overflow := strconv.ParseFloat(string(raw), 64) // infinite then; an underflow is no error
-	if err := s.checkRange(n, name); err != nil {
+	if err := checkRange(n, s.numbers, name); err != nil {
 		return err
 	}
 	if overflow != nil {
@@ -160,17 +160,15 @@ func (s *value) decodeNumber(raw []byte, name string, v reflect.Value) error {
 	return nil
 }
 
-func (s *value) checkRange(n float64, name string) error {
+func checkRange[T int64 | float64](n T, r limits[T], name string) error {
 	switch {
-	case s.minimum != nil && n < *s.minimum:
-		return invalid(name + " must be >= " + formatNumber(*s.minimum))
-	case s.maximum != nil && n > *s.maximum:
-		return invalid(name + " must be <= " + formatNumber(*s.maximum))
+	case r.minimum != nil && n < *r.minimum:
+		return invalid(name + " must be >= " + fmt.Sprint(*r.minimum))
+	case r.maximum != nil && n > *r.maximum:
+		return invalid(name + " must be <= " + fmt.Sprint(*r.maximum))
 	}
 	return nil
 }
-
-func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func (s *value) decodeArray(raw []byte, name string, v reflect.Value) error {
 	limit := math.MaxInt
@@ -179,7 +177,7 @@ func (s *value) decodeArray(raw []byte, name string, v reflect.Value) error {
 	}
 	entries := elements(raw, limit)
 	switch {
-	case len(entries) < s.minLength:
+	case s.notEmpty && len(entries) == 0:
 		return invalid(name + " must not be empty")
 	case len(entries) == limit:
 		return invalid(fmt.Sprintf("%s exceeds the limit of %d entries", name, s.maxSize))

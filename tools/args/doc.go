@@ -24,11 +24,12 @@
 // any of these, or a pointer to one of the scalar types, which is nil when the
 // field is absent. A slice is nil when absent and not nil when given.
 //
-// The tag "limits" holds, separated by spaces, minimum and maximum (numbers),
-// minLength=1, maxLength (bytes of a string), minItems=1, maxItems, enum (values separated by "|"), and excludes (names of fields, separated by "|",
-// that must be absent when this one is given). The tag "description" is text
-// for the model. A struct with a method Check() error is asked after its fields
-// have passed; the error's text becomes the message.
+// The tag "limits" holds, separated by spaces, minimum and maximum of a number;
+// minLength=1 and maxLength (in bytes) of a string; minItems=1 and maxItems of
+// an array; enum, the values of a string, separated by "|"; and excludes, names
+// of fields, separated by "|", that must be absent when this one is given. The
+// tag "description" is text for the model. A struct with a method Check() error
+// is asked after its fields have passed; the error's text becomes the message.
 //
 // The package is not for JSON in general. The building blocks of the library
 // take Go values and never see JSON.

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -27,14 +28,19 @@ type field struct {
 
 // A value describes what one JSON value must be.
 type value struct {
-	kind               kind
-	path               bool // a Path
-	minimum, maximum   *float64
-	minLength, maxSize int // of a string in bytes, of an array in entries; maxSize 0 means any
-	enum               []string
-	object             *object
-	element            *value
+	kind     kind
+	path     bool // a Path
+	integers limits[int64]
+	numbers  limits[float64]
+	notEmpty bool // a string or an array
+	maxSize  int  // of a string in bytes, of an array in entries; 0 means any
+	enum     []string
+	object   *object
+	element  *value
 }
+
+// limits are the bounds of a number; nil means none.
+type limits[T int64 | float64] struct{ minimum, maximum *T }
 
 // A kind is a type of JSON values, named as messages name it.
 type kind string
@@ -56,15 +62,18 @@ var (
 	checkerType = reflect.TypeFor[checker]()
 )
 
-// newObject describes the struct type t.
-func newObject(t reflect.Type) *object {
-	if t.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("args: %v is not a struct", t))
+// newObject describes the struct type t. It panics if that cannot be done.
+func newObject(t reflect.Type, outer ...reflect.Type) *object {
+	if t.Kind() != reflect.Struct || slices.Contains(outer, t) {
+		panic(fmt.Sprintf("args: %v is not a struct, or holds itself", t))
 	}
-	o := &object{check: t.Implements(checkerType)}
+	o := &object{check: reflect.PointerTo(t).Implements(checkerType)}
 	var names []string
 	for i := range t.NumField() {
-		f := newField(t, i)
+		f := newField(t, i, append(outer, t))
+		if slices.Contains(names, f.name) {
+			panic(fmt.Sprintf("args: %v has two fields with the name %s", t, f.name))
+		}
 		o.fields = append(o.fields, f)
 		names = append(names, f.name)
 	}
@@ -77,35 +86,34 @@ func newObject(t reflect.Type) *object {
 	return o
 }
 
-func newField(t reflect.Type, i int) field {
+func newField(t reflect.Type, i int, outer []reflect.Type) field {
 	sf := t.Field(i)
-	name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
-	if name == "" || !sf.IsExported() {
-		panic(fmt.Sprintf("args: field %s of %v needs a json tag and an exported name", sf.Name, t))
+	name, option, _ := strings.Cut(sf.Tag.Get("json"), ",")
+	if name == "" || !sf.IsExported() || option != "" && option != "omitzero" {
+		panic(fmt.Sprintf("args: field %s of %v must be exported and have a json tag with a name and no option but omitzero", sf.Name, t))
 	}
 	f := field{
 		name:        name,
 		index:       i,
-		optional:    options == "omitzero",
+		optional:    option != "",
 		description: sf.Tag.Get("description"),
-		value:       newValue(sf.Type),
+		value:       newValue(sf.Type, outer),
 	}
 	for _, limit := range strings.Fields(sf.Tag.Get("limits")) {
-		f.setLimit(t, limit)
+		if err := f.setLimit(limit); err != nil {
+			panic(fmt.Sprintf("args: limit %s of field %s of %v: %v", limit, f.name, t, err))
+		}
 	}
 	return f
 }
 
-func newValue(t reflect.Type) value {
+func newValue(t reflect.Type, outer []reflect.Type) value {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch t.Kind() {
 	case reflect.String:
-		if t == pathType {
-			return value{kind: kindString, path: true, minLength: 1}
-		}
-		return value{kind: kindString}
+		return value{kind: kindString, path: t == pathType, notEmpty: t == pathType}
 	case reflect.Int64:
 		return value{kind: kindInteger}
 	case reflect.Float64:
@@ -113,9 +121,9 @@ func newValue(t reflect.Type) value {
 	case reflect.Bool:
 		return value{kind: kindBoolean}
 	case reflect.Struct:
-		return value{kind: kindObject, object: newObject(t)}
+		return value{kind: kindObject, object: newObject(t, outer...)}
 	case reflect.Slice:
-		element := newValue(t.Elem())
+		element := newValue(t.Elem(), outer)
 		return value{kind: kindArray, element: &element}
 	default:
 		panic(fmt.Sprintf("args: the type %v is not supported", t))
@@ -123,31 +131,58 @@ func newValue(t reflect.Type) value {
 }
 
 // setLimit takes one entry of the tag "limits".
-func (f *field) setLimit(t reflect.Type, limit string) {
+func (f *field) setLimit(limit string) (err error) {
+	v := &f.value
 	key, text, _ := strings.Cut(limit, "=")
-	number, err := strconv.ParseFloat(text, 64)
+	of := v.kind
 	switch key {
-	case "minimum":
-		f.value.minimum = &number
-	case "maximum":
-		f.value.maximum = &number
+	case "minimum", "maximum":
+		switch {
+		case of == kindInteger:
+			err = v.integers.set(key, text, parseInt)
+		case of == kindNumber:
+			err = v.numbers.set(key, text, parseFloat)
+		default:
+			err = errors.New("it is for numbers")
+		}
 	case "minLength", "minItems":
-		if f.value.minLength = 1; number != 1 {
-			err = fmt.Errorf("%s can only be 1", key)
+		if v.notEmpty = text == "1"; !v.notEmpty || of != sized[key] {
+			err = errors.New("it is 1, and minLength for strings, minItems for arrays")
 		}
 	case "maxLength", "maxItems":
-		f.value.maxSize = int(number)
+		if v.maxSize, err = strconv.Atoi(text); err == nil && (v.maxSize < 1 || of != sized[key]) {
+			err = errors.New("it is at least 1, and maxLength for strings, maxItems for arrays")
+		}
 	case "enum":
-		f.value.enum, err = strings.Split(text, "|"), nil
+		if v.enum = strings.Split(text, "|"); of != kindString {
+			err = errors.New("it is for strings")
+		}
 	case "excludes":
-		f.excludes, err = strings.Split(text, "|"), nil
+		f.excludes = strings.Split(text, "|")
 	default:
-		err = fmt.Errorf("unknown limit %s", key)
+		err = errors.New("there is none of this name")
 	}
-	if err != nil {
-		panic(fmt.Sprintf("args: limits of field %s of %v: %v", f.name, t, err))
-	}
+	return err
 }
+
+// sized tells which kind a limit on a size is for.
+var sized = map[string]kind{
+	"minLength": kindString, "maxLength": kindString,
+	"minItems": kindArray, "maxItems": kindArray,
+}
+
+func (l *limits[T]) set(key, text string, parse func(string) (T, error)) error {
+	n, err := parse(text)
+	if key == "minimum" {
+		l.minimum = &n
+	} else {
+		l.maximum = &n
+	}
+	return err
+}
+
+func parseInt(s string) (int64, error)     { return strconv.ParseInt(s, 10, 64) }
+func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
 // field returns the index of the field with that name, or -1.
 func (o *object) field(name string) int {

@@ -16,14 +16,23 @@ func schemaOf(o *object) json.RawMessage {
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// A writer writes a schema. Writing well-formed tokens to memory cannot fail.
+// A writer writes a schema. Only a fault of this package can make it fail.
 type writer struct{ e *jsontext.Encoder }
 
-func (w writer) token(t jsontext.Token) { _ = w.e.WriteToken(t) }
+func (w writer) token(t jsontext.Token) {
+	if err := w.e.WriteToken(t); err != nil {
+		panic("args: schema: " + err.Error())
+	}
+}
 
 func (w writer) text(key, value string) {
 	w.token(jsontext.String(key))
 	w.token(jsontext.String(value))
+}
+
+func (w writer) integer(key string, value int64) {
+	w.token(jsontext.String(key))
+	w.token(jsontext.Int(value))
 }
 
 func (w writer) number(key string, value float64) {
@@ -82,20 +91,26 @@ func (w writer) value(s *value, description string) {
 		w.token(jsontext.String("items"))
 		w.value(s.element, "")
 	}
-	if s.minLength > 0 {
-		w.number(low, float64(s.minLength))
+	if s.notEmpty {
+		w.integer(low, 1)
 	}
 	if s.maxSize > 0 {
-		w.number(high, float64(s.maxSize))
+		w.integer(high, int64(s.maxSize))
 	}
 	if s.path {
 		w.text("pattern", `^[^\x00]*$`)
 	}
-	if s.minimum != nil {
-		w.number("minimum", *s.minimum)
+	if s.integers.minimum != nil {
+		w.integer("minimum", *s.integers.minimum)
 	}
-	if s.maximum != nil {
-		w.number("maximum", *s.maximum)
+	if s.integers.maximum != nil {
+		w.integer("maximum", *s.integers.maximum)
+	}
+	if s.numbers.minimum != nil {
+		w.number("minimum", *s.numbers.minimum)
+	}
+	if s.numbers.maximum != nil {
+		w.number("maximum", *s.numbers.maximum)
 	}
 	if len(s.enum) > 0 {
 		w.strings("enum", s.enum)

@@ -2,6 +2,7 @@ package args
 
 import (
 	"bytes"
+	"iter"
 	"strconv"
 	"unicode/utf8"
 
@@ -77,22 +78,19 @@ func unicodeEscape(s []byte) (v rune, ok bool) {
 // kindOf returns the first character of a JSON value.
 func kindOf(value []byte) jsontext.Kind { return jsontext.Value(value).Kind() }
 
-// A member is a field of a JSON object.
-type member struct {
-	name  string
-	value []byte
-}
-
-// members returns the members of a valid JSON object in text order. The values
-// are parts of text.
-func members(text []byte) []member {
-	var list []member
-	d := newDecoder(text)
-	for d.PeekKind() == '"' {
-		name, _ := d.ReadToken()
-		list = append(list, member{name.String(), nextValue(d, text)})
+// members returns the names and values of a valid JSON object in text order.
+// The values are parts of text.
+func members(text []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		d := newDecoder(text)
+		for d.PeekKind() == '"' {
+			token, _ := d.ReadToken()
+			name := token.String() // the token does not outlive the next read
+			if !yield(name, nextValue(d, text)) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 // elements returns the elements of a valid JSON array, at most limit of them.
