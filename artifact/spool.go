@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -61,6 +62,9 @@ type Options struct {
 	// was created, and how old it must be, before it is removed; both must hold.
 	MinCalls int
 	MinAge   time.Duration
+	// Log is told why an output could not be saved, which those who asked for it
+	// seldom are; nil means that nobody is.
+	Log *slog.Logger
 	// Now is the clock, by default [time.Now]. Ages are differences between two
 	// of its times, so with time.Now they do not depend on the wall clock. It
 	// must be safe for concurrent use.
@@ -104,6 +108,9 @@ func NewSpool(opts Options) (*Spool, error) {
 	setDefault(&opts.MaxFiles, DefaultMaxFiles)
 	setDefault(&opts.MinCalls, DefaultMinCalls)
 	setDefault(&opts.MinAge, DefaultMinAge)
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -181,7 +188,7 @@ func (s *Spool) Create() (*Writer, error) {
 	// The Spool knows of the artifact before the disk does, so that a Close
 	// meanwhile waits for w.mu and leaves no directory behind.
 	if err := s.admit(w); err != nil {
-		return nil, err
+		return nil, s.report(err)
 	}
 	var err error
 	if w.dir, err = makeDirectory(s.opts.Dir, s.opts.Prefix); err != nil {
@@ -210,6 +217,12 @@ func (s *Spool) Close() error {
 		errs = append(errs, w.close())
 	}
 	return errors.Join(errs...)
+}
+
+// report logs why an output is not saved, and returns it.
+func (s *Spool) report(err error) error {
+	s.opts.Log.Warn("output is not saved", "dir", s.opts.Dir, "err", err)
+	return err
 }
 
 // admit starts to track w.

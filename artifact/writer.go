@@ -182,7 +182,7 @@ func (w *Writer) fail(cause error) error {
 	if err := w.discard(); err != nil {
 		w.err = errors.Join(cause, err)
 	}
-	return w.err
+	return w.spool.report(w.err)
 }
 
 // discard removes the directory, if there is one. If that fails the Spool

@@ -6,6 +6,9 @@
 // cleans up when it is closed.
 //
 //	session, err := tools.New(tools.Config{Root: dir})
+//	if err != nil {
+//		return err
+//	}
 //	defer session.Close()
 //	out := session.Call(ctx, tools.Call{Tool: "read", Arguments: []byte(`{"path":"main.go"}`)})
 //	fmt.Println(out.Text)
@@ -14,7 +17,7 @@
 // own, joined under their names. Each of our tools has a constructor that takes
 // only what it needs.
 //
-// This package writes all the text that a model reads, and escapes what comes
-// from the file system while it does. The building blocks below it know
-// nothing of models.
+// This package writes the text that a model reads (but for faults of arguments,
+// which package args words), and escapes what comes from the file system while
+// it does. The building blocks below it know nothing of models.
 package tools

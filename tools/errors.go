@@ -10,15 +10,16 @@ import (
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-// asError returns err as a framing.Error. It is one already, or the end of
-// ctx, or an internal error.
+// asError returns err as a framing.Error: one that is in it already, or what
+// became of a file, or the end of ctx, or an internal error.
 func asError(ctx context.Context, err error) *framing.Error {
 	var e *framing.Error
 	var file *workspace.Error
 	switch {
-	case ctx.Err() != nil && err == context.Cause(ctx): //nolint:errorlint // itself: a cause may be any error, one with a code too
-		return contextError(ctx, err)
 	case errors.As(err, &e):
+		if cause, ok := context.Cause(ctx).(*framing.Error); ok && cause == e { //nolint:errorlint // that very error
+			return contextError(ctx, err)
+		}
 		return e
 	case errors.As(err, &file):
 		return fileFailure(file.Op, file.Path, file)
@@ -30,21 +31,18 @@ func asError(ctx context.Context, err error) *framing.Error {
 	}
 }
 
-// isEnd reports whether err says that ctx, or a context like it, has ended.
+// isEnd reports whether err says that ctx has ended. The same error may also
+// come from another context, of which the caller knows nothing.
 func isEnd(ctx context.Context, err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-		ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
-// contextError returns the error of a call whose context ended. Its cause is
-// err and, if somebody gave one, the cause of the context.
+// contextError returns the error of a call whose context has ended. Its cause
+// is err and, if somebody gave one, the cause of the context.
 func contextError(ctx context.Context, err error) *framing.Error {
-	end, cause := ctx.Err(), context.Cause(ctx)
-	if end == nil { // it was another context
-		end, cause = err, err
-	}
+	cause := context.Cause(ctx)
 	e := &framing.Error{Code: framing.CodeCancelled, Cause: errors.Join(err, cause)}
-	if errors.Is(end, context.DeadlineExceeded) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		e.Code, e.Message = framing.CodeTimeout, "timed out"
 	} else if cause != context.Canceled { //nolint:errorlint // a wrapped one says more than the bare one
 		e.Message, _ = escape.Field(cause.Error())

@@ -163,31 +163,47 @@ type memDir struct {
 	kind  func(name string) (fs.FileMode, error)
 }
 
-func (d *memDir) ReadNames(n int) ([]string, error) {
+func (d *memDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	if len(d.names) == 0 {
 		return nil, io.EOF
 	}
-	n = min(n, len(d.names))
-	batch := d.names[:n]
-	d.names = d.names[n:]
+	var batch []fs.DirEntry
+	for _, name := range d.names[:min(n, len(d.names))] {
+		batch = append(batch, memEntry{name, d.kind})
+	}
+	d.names = d.names[len(batch):]
 	return batch, nil
 }
 
-func (d *memDir) Type(name string) (fs.FileMode, error) {
-	if d.kind == nil {
-		return 0, nil
-	}
-	return d.kind(name)
+func (d *memDir) Close() error { return nil }
+
+// memEntry is an entry of a memDir. Its type is asked for when it is needed.
+type memEntry struct {
+	name string
+	kind func(name string) (fs.FileMode, error)
 }
 
-func (d *memDir) Close() error { return nil }
+func (e memEntry) Name() string               { return e.name }
+func (e memEntry) IsDir() bool                { return e.Type().IsDir() }
+func (e memEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+
+func (e memEntry) Type() fs.FileMode {
+	if e.kind == nil {
+		return 0
+	}
+	mode, err := e.kind(e.name)
+	if err != nil {
+		return fs.ModeIrregular
+	}
+	return mode
+}
 
 // memory returns a workspace of a file system in memory.
 func memory(t testing.TB, fsys memFS) *workspace.Workspace {
 	t.Helper()
 	root, err := filepath.Abs(string(filepath.Separator))
 	require.NoError(t, err)
-	ws, err := workspace.NewFS(fsys, root)
+	ws, err := workspace.NewFS(t.Context(), fsys, root)
 	require.NoError(t, err)
 	return ws
 }

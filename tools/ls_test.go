@@ -222,9 +222,9 @@ type brokenDir struct {
 	fault error
 }
 
-func (d *brokenDir) ReadNames(n int) ([]string, error) {
-	if names, err := d.memDir.ReadNames(n); err == nil {
-		return names, nil
+func (d *brokenDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	if entries, err := d.memDir.ReadDir(n); err == nil {
+		return entries, nil
 	}
 	return nil, d.fault
 }

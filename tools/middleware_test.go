@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
 )
@@ -103,4 +104,45 @@ func TestInnerPanicIsAnOutcomeForMiddleware(t *testing.T) {
 	}}}, named("tool", func(context.Context, tools.Call) tools.Outcome { panic("x") }))
 	s.Call(t.Context(), tools.Call{Tool: "tool"})
 	require.Equal(t, framing.CodeInternal, code)
+}
+
+func TestMiddlewareThatFailsASuccess(t *testing.T) {
+	s, log := sessionOf(t, tools.Config{Middleware: []tools.Middleware{func(next tools.Handler) tools.Handler {
+		return func(ctx context.Context, call tools.Call) tools.Outcome {
+			out := next(ctx, call)
+			out.Error = &framing.Error{Code: framing.CodeBusy, Message: "too much of it"}
+			return out
+		}
+	}}}, done)
+	out := s.Call(t.Context(), tools.Call{ID: "1", Tool: "done"})
+	require.Equal(t, "error: too much of it", out.Text)
+	require.Equal(t, "too much of it", out.Display.Status)
+	log.requireLife(t, "1", tools.PhaseError)
+}
+
+// manyErrors cannot be compared with ==.
+type manyErrors []error
+
+func (manyErrors) Error() string { return "many" }
+
+func TestCauseThatCannotBeCompared(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(manyErrors{errors.New("one")})
+	out := tools.Fail(ctx, ctx.Err(), tools.Display{})
+	require.Equal(t, "cancelled: many", out.Text)
+}
+
+func TestConfigThatContradictsItself(t *testing.T) {
+	ws := newWorkspace(t, nil)
+	for want, cfg := range map[string]tools.Config{
+		"both a root and a workspace": {Root: ws.Dir(), Workspace: ws},
+		"both a spool and none":       {Workspace: ws, Spool: newSpool(t, artifact.Options{}), NoSpool: true},
+		"middleware that is nil":      {Workspace: ws, Middleware: []tools.Middleware{nil}},
+	} {
+		_, err := tools.New(cfg)
+		require.EqualError(t, err, want)
+	}
+	s, err := tools.New(tools.Config{Workspace: ws, Own: []tools.Tool{named("read", done.run)}, Tools: []string{"ls"}})
+	require.NoError(t, err, "neither of the two tools with one name is exposed")
+	require.NoError(t, s.Close())
 }

@@ -32,7 +32,7 @@ const (
 const readDescription = `Read a text file. By default the whole file is shown, and that is preferred.
 Each line of the output is NUMBER(flags) TEXT; the text is literal. Flags: invalid-utf8 (bytes that are not UTF-8 are shown as U+FFFD), crlf or cr (line ending other than LF), no_nl (no newline at the end of the file), truncated (content skipped). Without flags there are no parentheses.
 start_line and end_line are inclusive. ranges takes up to 100 ranges in place of them, which may overlap; their chunks are separated by one empty line. A start past the end of the file is an error; an end past it is clipped.
-Output is capped at 2000 lines and 10 KiB; of more than 2000 lines the start and the end are kept around a "..." line. A truncated result carries total_lines and total_bytes of the file and normally full_output_path, a temporary file with all selected lines; read that with narrow ranges or grep it.
+Output is capped at 2000 lines and 10 KiB; of more than 2000 lines the start and the end are kept around a "..." line. A truncated result carries total_lines and total_bytes of the file and normally full_output_path (or saved_output_path with its first 16 MiB), a file that is kept for a short time and holds all selected lines in this form, numbers included. Better than reading that is to read the file itself with narrower ranges.
 Files over 16 MiB are refused. Names shown with a backslash are escaped (\n, \u{1b}; \\ is one backslash).`
 
 type readTool struct {

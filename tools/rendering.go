@@ -28,8 +28,9 @@ type rendering struct {
 	records   int
 	pending   []byte // all records, while they may still fit
 
-	file *artifact.Writer // all records, afterwards; nil if they cannot be saved
-	out  *bufio.Writer    // before file
+	file *artifact.Writer // all records, afterwards
+	out  *bufio.Writer    // before file; nil if there is none
+	err  error            // why there is none
 }
 
 func newRendering(spool *artifact.Spool, policy truncate.Policy) *rendering {
@@ -59,23 +60,21 @@ func (r *rendering) add(text, marker []byte) {
 
 // spill moves the records to an artifact.
 func (r *rendering) spill() {
-	file, err := r.spool.Create()
-	if err == nil {
-		r.file, r.out = file, bufio.NewWriterSize(file, saveBuffer)
+	if r.file, r.err = r.spool.Create(); r.err == nil {
+		r.out = bufio.NewWriterSize(r.file, saveBuffer)
 		_, _ = r.out.Write(r.pending)
 	}
 	r.pending = nil
 }
 
-// finish returns what to show and what was saved. The error says why nothing
-// was saved, if the output was truncated.
+// finish returns what to show and what was saved. The error says why a
+// truncated output was not saved; its reader is the log of the spool.
 func (r *rendering) finish() (truncate.Result, artifact.Saved, error) {
 	shown := r.collector.Result()
 	if r.out == nil {
-		return shown, artifact.Saved{}, artifact.ErrUnavailable
+		return shown, artifact.Saved{}, r.err
 	}
-	err := r.out.Flush()
-	if err != nil {
+	if err := r.out.Flush(); err != nil {
 		return shown, artifact.Saved{}, err
 	}
 	saved, err := r.file.Commit()
@@ -90,8 +89,7 @@ func (r *rendering) discard() {
 }
 
 // addTruncation adds the headers of a truncated output: the totals, and where
-// the whole is. The reason why it could not be saved is not the model's
-// business.
+// the whole is. Why it could not be saved is not the model's business.
 func addTruncation(r *framing.Result, lines int, bytes int64, saved artifact.Saved, err error) {
 	r.AddTrue("truncated", true)
 	r.AddInt("total_lines", int64(lines))

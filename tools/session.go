@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools/workspace"
 )
@@ -20,8 +22,8 @@ type Config struct {
 	// Root is the directory that relative paths start at, by default the
 	// current directory of the process.
 	Root string
-	// Workspace, if it is not nil, is used in place of one of Root: for a file
-	// system that is not the host's, or one to share with tools of one's own.
+	// Workspace stands in place of Root: for a file system that is not the
+	// host's, or to share it with tools of one's own.
 	Workspace *workspace.Workspace
 
 	// Spool is where a tool saves complete output that it had to cut. By
@@ -31,12 +33,11 @@ type Config struct {
 	Spool   *artifact.Spool
 	NoSpool bool
 
-	// Tools are the names of the tools to expose, in any order; nil exposes
-	// all. A name that does not exist is an error.
-	Tools []string
-	// Own are the harness's own tools, added behind ours. They are exposed
-	// under the same rule.
+	// Own are the harness's own tools, which come behind ours.
 	Own []Tool
+	// Tools are the names of the tools to expose, ours and own, in any order;
+	// nil exposes all.
+	Tools []string
 
 	// Middleware wraps the running of each call, the first one outermost. It
 	// runs between the two events of the call.
@@ -69,14 +70,18 @@ type Session struct {
 // errClosed is the reason of calls that the end of the session cancels.
 var errClosed = errors.New("the session is closed")
 
-// New returns a Session. It fails closed: on a root that is no directory, on
-// names of tools that are missing or stand twice, on a negative limit.
+// New returns a Session. It fails closed: on a root that is no directory, on a
+// name to expose that no tool has or that two tools have, on fields that
+// contradict each other.
 func New(cfg Config) (*Session, error) {
-	s := &Session{workspace: cfg.Workspace, listener: cfg.Listener, frame: cfg.FrameLimit}
-	if s.frame < 0 {
-		return nil, errors.New("negative frame limit")
+	if err := cfg.check(); err != nil {
+		return nil, err
 	}
-	s.frame = cmp.Or(s.frame, DefaultFrameLimit)
+	s := &Session{
+		workspace: cfg.Workspace,
+		listener:  cfg.Listener,
+		frame:     cmp.Or(cfg.FrameLimit, DefaultFrameLimit),
+	}
 	var err error
 	if s.workspace == nil {
 		if s.workspace, err = workspace.New(cfg.Root); err != nil {
@@ -84,22 +89,18 @@ func New(cfg Config) (*Session, error) {
 		}
 	}
 	spool := cfg.Spool
-	switch {
-	case cfg.NoSpool:
-		spool = nil
-	case spool == nil:
+	if spool == nil && !cfg.NoSpool {
 		if s.own, err = artifact.NewSpool(artifact.Options{}); err != nil {
 			return nil, err
 		}
 		spool = s.own
 	}
-	if s.set, err = NewSet(append(builtin(s.workspace, spool), cfg.Own...)...); err != nil {
+	tools, err := exposed(append(builtin(s.workspace, spool), cfg.Own...), cfg.Tools)
+	if err != nil {
 		return nil, err
 	}
-	if cfg.Tools != nil {
-		if s.set, err = s.set.only(cfg.Tools); err != nil {
-			return nil, err
-		}
+	if s.set, err = NewSet(tools...); err != nil {
+		return nil, err
 	}
 	s.handler = s.set.Call
 	for _, m := range slices.Backward(cfg.Middleware) {
@@ -107,6 +108,41 @@ func New(cfg Config) (*Session, error) {
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s, nil
+}
+
+// check refuses fields that contradict each other or cannot work.
+func (cfg Config) check() error {
+	switch {
+	case cfg.Root != "" && cfg.Workspace != nil:
+		return errors.New("both a root and a workspace")
+	case cfg.NoSpool && cfg.Spool != nil:
+		return errors.New("both a spool and none")
+	case cfg.FrameLimit < 0:
+		return errors.New("negative frame limit")
+	case slices.ContainsFunc(cfg.Middleware, func(m Middleware) bool { return m == nil }):
+		return errors.New("middleware that is nil")
+	}
+	return nil
+}
+
+// exposed returns the tools that have one of the names, or all for no names.
+func exposed(tools []Tool, names []string) ([]Tool, error) {
+	if names == nil {
+		return tools, nil
+	}
+	var list []Tool
+	missing := slices.Clone(names)
+	for _, t := range tools {
+		if name := t.Definition().Name; slices.Contains(names, name) {
+			list = append(list, t)
+			missing = slices.DeleteFunc(missing, func(n string) bool { return n == name })
+		}
+	}
+	if len(missing) > 0 {
+		shown, _ := escape.Field(missing[0])
+		return nil, fmt.Errorf("unknown tool: %s", shown)
+	}
+	return list, nil
 }
 
 // builtin returns the tools of this package in the order of registration.

@@ -176,7 +176,7 @@ func TestCloseRemovesItsOwnSavedOutput(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for name, spool := range map[string]*artifact.Spool{"its own": nil, "the caller's": newSpool(t, artifact.Options{})} {
 		t.Run(name, func(t *testing.T) {
-			ws, err := workspace.NewFS(memFS{listing: &memDir{names: numberedNames(2001)}}, "/")
+			ws, err := workspace.NewFS(t.Context(), memFS{listing: &memDir{names: numberedNames(2001)}}, "/")
 			require.NoError(t, err)
 			s, err := tools.New(tools.Config{Workspace: ws, Spool: spool})
 			require.NoError(t, err)

@@ -28,7 +28,7 @@ func newSessionFS(t testing.TB, fsys workspace.FS) (s *tools.Session, artifacts 
 	t.Helper()
 	root, err := filepath.Abs(string(filepath.Separator))
 	require.NoError(t, err)
-	ws, err := workspace.NewFS(fsys, root)
+	ws, err := workspace.NewFS(t.Context(), fsys, root)
 	require.NoError(t, err)
 	return openSession(t, tools.Config{Workspace: ws})
 }
@@ -36,7 +36,9 @@ func newSessionFS(t testing.TB, fsys workspace.FS) (s *tools.Session, artifacts 
 func openSession(t testing.TB, cfg tools.Config) (s *tools.Session, artifacts string) {
 	t.Helper()
 	artifacts = t.TempDir()
-	cfg.Spool = newSpool(t, artifact.Options{Dir: artifacts})
+	if !cfg.NoSpool {
+		cfg.Spool = newSpool(t, artifact.Options{Dir: artifacts})
+	}
 	s, err := tools.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

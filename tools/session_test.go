@@ -127,8 +127,13 @@ func TestCallLife(t *testing.T) {
 			return tools.Fail(t.Context(), errors.New("a\nb\x1b"), tools.Display{})
 		}, tools.PhaseError, `error: a\nb\u{1b}`, `a\nb\u{1b}`},
 		{"cancelled", func() tools.Outcome {
-			return tools.Fail(t.Context(), context.Canceled, tools.Display{})
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			return tools.Fail(ctx, ctx.Err(), tools.Display{})
 		}, tools.PhaseCancelled, "cancelled: cancelled by the caller", "cancelled"},
+		{"the end of another context", func() tools.Outcome {
+			return tools.Fail(t.Context(), fmt.Errorf("dial db: %w", context.DeadlineExceeded), tools.Display{})
+		}, tools.PhaseError, "error: dial db: context deadline exceeded", "dial db: context deadline exceeded"},
 		{"panic", func() tools.Outcome { panic("oh\nno") }, tools.PhaseError, "error: internal error in tool tool", "internal error in tool tool"},
 		{"nil panic", func() tools.Outcome { panic(nil) }, tools.PhaseError, "error: internal error in tool tool", "internal error in tool tool"},
 	} {

@@ -16,7 +16,8 @@ import (
 type Handler func(ctx context.Context, call Call) Outcome
 
 // A Middleware wraps the running of calls: to ask for permission, to log, to
-// measure. It may answer a call itself in place of calling next.
+// measure. It may answer a call itself in place of calling next, but must not
+// change the name of its tool.
 type Middleware func(next Handler) Handler
 
 // A Set is a number of tools under their names. It is safe for concurrent use.
@@ -44,23 +45,6 @@ func NewSet(tools ...Tool) (*Set, error) {
 	return s, nil
 }
 
-// only returns the set of the tools with the given names, in the order of s.
-func (s *Set) only(names []string) (*Set, error) {
-	for _, name := range names {
-		if s.byName[name] == nil {
-			shown, _ := escape.Field(name)
-			return nil, fmt.Errorf("unknown tool: %s", shown)
-		}
-	}
-	var tools []Tool
-	for _, t := range s.tools {
-		if slices.Contains(names, t.Definition().Name) {
-			tools = append(tools, t)
-		}
-	}
-	return NewSet(tools...)
-}
-
 // Definitions returns the definitions of the tools in the order in which they
 // were given.
 func (s *Set) Definitions() []Definition {
@@ -74,8 +58,8 @@ func (s *Set) Definitions() []Definition {
 // Call runs one call. A name that is not in the set gives an error with the
 // code UNKNOWN_TOOL; a panic of the tool gives one with the code INTERNAL. The
 // text of the outcome is always rendered from its result or error, whatever
-// the tool put there, and a result cannot pass for a failure: its headers
-// "error" and "cancelled" are shown with "detail_" in front.
+// the tool put there, and no header of a result passes for a failure: "error"
+// and "cancelled" are shown with "detail_" in front.
 func (s *Set) Call(ctx context.Context, call Call) Outcome {
 	t, ok := s.byName[call.Tool]
 	if !ok {
@@ -114,7 +98,7 @@ func (out Outcome) settled() Outcome {
 		}
 	}
 	out.Text = out.Result.Render()
-	if out.Display.Status == "" {
+	if out.Error != nil || out.Display.Status == "" {
 		out.Display.Status = status
 	}
 	return out

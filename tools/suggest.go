@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,38 +51,16 @@ func siblings(ctx context.Context, ws *workspace.Workspace, dir, parent string) 
 		return nil, err
 	}
 	defer d.Close() //nolint:errcheck // nothing was written
-	names, err := readNames(d, maxSiblings+1)
-	if err == nil && len(names) > maxSiblings {
-		err = errManySiblings
+	entries, err := readEntries(d, maxSiblings+1)
+	if err != nil {
+		return nil, err
 	}
-	return names, err
-}
-
-// namesPerCheck is how many names are read between two looks at the context.
-const namesPerCheck = 1024
-
-// maxEmptyBatches is how many batches in a row may hold no name before a
-// directory counts as broken.
-const maxEmptyBatches = 100
-
-// readNames returns the names in a directory, at most limit of them.
-func readNames(d workspace.Dir, limit int) ([]string, error) {
-	var names []string
-	for empty := 0; len(names) < limit; empty++ {
-		batch, err := d.ReadNames(min(namesPerCheck, limit-len(names)))
-		names = append(names, batch...)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if len(batch) > 0 {
-			empty = 0
-		}
-		if err == nil && empty == maxEmptyBatches {
-			err = io.ErrNoProgress
-		}
-		if err != nil {
-			return nil, err
-		}
+	if len(entries) > maxSiblings {
+		return nil, errManySiblings
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
 	}
 	return names, nil
 }

@@ -83,9 +83,7 @@ func Succeed(r framing.Result, d Display) Outcome {
 // time-out, with the cause of ctx as the reason of a cancellation, and anything
 // else is an internal error.
 func Fail(ctx context.Context, err error, d Display) Outcome {
-	e := asError(ctx, err)
-	d.Status = statusOf(e)
-	return Outcome{Error: e, Display: d}.settled()
+	return Outcome{Error: asError(ctx, err), Display: d}.settled()
 }
 
 func statusOf(e *framing.Error) string {

@@ -76,10 +76,12 @@ func TestFit(t *testing.T) {
 			Payload{Text: "[diff truncated: structured diff would exceed 500 bytes]\nChanged files:\na.go\nb\\n.go"},
 			true,
 		},
-		{"the short note", several, Budget{Payload: 40}, Payload{Text: "[diff truncated]"}, true},
+		{"the short note for the payload", several, Budget{Payload: 40}, Payload{Text: "[diff truncated]"}, true},
+		{"the short note for the frame", several, Budget{Frame: 1050, Size: frame}, Payload{Text: "[diff truncated]"}, true},
 		{"nothing fits", one, Budget{Frame: 999, Size: frame}, Payload{}, false},
-		{"nothing to show", Payload{}, Budget{Payload: 3}, Payload{}, false},
-		{"a note is not replaced", Payload{Text: strings.Repeat("n", 100)}, Budget{Payload: 50}, Payload{}, false},
+		{"nothing to show", Payload{}, Budget{}, Payload{}, true},
+		{"a note is not replaced", Payload{Text: strings.Repeat("n", 100)}, Budget{Frame: 1050, Size: frame}, Payload{}, false},
+		{"a note is bound by the frame alone", Payload{Text: "note"}, Budget{Payload: 3}, Payload{Text: "note"}, true},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			got, fits := Fit(tt.in, tt.budget)

@@ -18,27 +18,24 @@ type Budget struct {
 // Fit returns p if it fits in the budget. Otherwise it returns a note in its
 // place that says so, with the names of the files if there were several; then,
 // if that is still too much, a shorter note; and in the end the zero Payload
-// and false. A payload that is a note is kept or dropped. Hunks are never cut:
-// it is the whole diff or an explicit marker.
+// and false. A payload that is a note is kept if the frame has room for it.
+// Hunks are never cut: it is the whole diff or an explicit marker.
 func Fit(p Payload, b Budget) (Payload, bool) {
 	if b.Payload == 0 {
 		b.Payload = DefaultPayload
 	}
-	if b.fits(p) {
-		return p, true
-	}
+	candidates := []Payload{p}
 	if p.Diff != nil || len(p.Files) > 0 {
-		for _, note := range []string{b.note(p), "[diff truncated]"} {
-			if short := (Payload{Text: note}); b.fits(short) {
-				return short, true
-			}
+		candidates = append(candidates, Payload{Text: b.note(p)}, Payload{Text: "[diff truncated]"})
+	} else {
+		b.Payload = max(b.Payload, p.EncodedLen())
+	}
+	for _, c := range candidates {
+		if c.EncodedLen() <= b.Payload && (b.Frame == 0 || b.Size(c) <= b.Frame) {
+			return c, true
 		}
 	}
 	return Payload{}, false
-}
-
-func (b Budget) fits(p Payload) bool {
-	return p.EncodedLen() <= b.Payload && (b.Frame == 0 || b.Size(p) <= b.Frame)
 }
 
 // note returns the line that stands for the diffs of p, and the paths of

@@ -34,6 +34,13 @@ func (p Payload) MarshalJSON() ([]byte, error) {
 	}
 }
 
+// MarshalJSON encodes no hunks as an empty array.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	type plain Summary // without this method
+	s.Hunks = append([]Hunk{}, s.Hunks...)
+	return marshal(plain(s))
+}
+
 // MarshalJSON leaves out what a line of its kind does not have, and the ending
 // LF.
 func (l Line) MarshalJSON() ([]byte, error) {
@@ -44,7 +51,7 @@ func (l Line) MarshalJSON() ([]byte, error) {
 			New       []Segment `json:"new"`
 			OldEnding Ending    `json:"old_ending,omitzero"`
 			NewEnding Ending    `json:"new_ending,omitzero"`
-		}{l.Kind, l.Old, l.New, l.OldEnding, l.NewEnding})
+		}{l.Kind, append([]Segment{}, l.Old...), append([]Segment{}, l.New...), l.OldEnding, l.NewEnding})
 	}
 	return marshal(struct {
 		Kind   Kind   `json:"kind"`

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -55,38 +56,38 @@ func classify(op, path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	kind := kindOf(err)
 	var known *Error
 	if errors.As(err, &known) {
-		return &Error{known.Code, op, path, known.Reason, err}
+		kind.Code, kind.Reason = cmp.Or(known.Code, kind.Code), cmp.Or(known.Reason, kind.Reason)
 	}
-	known = kindOf(err)
-	return &Error{known.Code, op, path, known.Reason, err}
+	return &Error{kind.Code, op, path, kind.Reason, err}
 }
 
-// kindOf returns the sentinel for an error of the system, or one with its
-// plain text.
-func kindOf(err error) *Error {
+// kindOf returns what a sentinel says of an error of the system, or its plain
+// text.
+func kindOf(err error) Error {
 	var errno syscall.Errno
 	errors.As(err, &errno)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return ErrNotFound
+		return *ErrNotFound
 	case errno == syscall.EPERM:
-		return &Error{Code: framing.CodePermission, Reason: "operation not permitted"}
+		return Error{Code: framing.CodePermission, Reason: "operation not permitted"}
 	case errors.Is(err, fs.ErrPermission):
-		return ErrPermission
+		return *ErrPermission
 	case errno == syscall.ENOTDIR:
-		return ErrNotDirectory
+		return *ErrNotDirectory
 	case errno == syscall.EISDIR:
-		return ErrIsDirectory
+		return *ErrIsDirectory
 	case errno == syscall.ELOOP:
-		return ErrLoop
+		return *ErrLoop
 	case errno == syscall.EEXIST, errno == 0 && errors.Is(err, fs.ErrExist): // not ENOTEMPTY
-		return ErrExists
+		return *ErrExists
 	case errno != 0:
-		return &Error{Code: framing.CodeIO, Reason: errno.Error()}
+		return Error{Code: framing.CodeIO, Reason: errno.Error()}
 	default:
-		return &Error{Code: framing.CodeIO, Reason: innermost(err).Error()}
+		return Error{Code: framing.CodeIO, Reason: innermost(err).Error()}
 	}
 }
 

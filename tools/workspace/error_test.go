@@ -93,26 +93,26 @@ func checkClassified(t *testing.T, cause error, code, reason string, is error) {
 func everyFailure(t *testing.T, cause error) map[string]error {
 	t.Helper()
 	failures := make(map[string]error)
-	_, failures["new"] = workspace.NewFS(brokenFS{fakeFS{fault: cause}}, root)
+	_, failures["new"] = workspace.NewFS(t.Context(), brokenFS{fakeFS{fault: cause}}, root)
 
-	ws, err := workspace.NewFS(fakeFS{fault: cause}, root)
+	ws, err := workspace.NewFS(t.Context(), fakeFS{fault: cause}, root)
 	require.NoError(t, err)
 	_, failures["open"] = ws.Open(t.Context(), "", "x")
 	_, failures["open dir"] = ws.OpenDir(t.Context(), "", "x")
 
-	ws, err = workspace.NewFS(fakeFS{file: &fakeFile{fault: cause}, dir: &fakeDir{fault: cause}}, root)
+	ws, err = workspace.NewFS(t.Context(), fakeFS{file: &fakeFile{fault: cause}, dir: &fakeDir{fault: cause}}, root)
 	require.NoError(t, err)
 	f, err := ws.Open(t.Context(), "", "x")
 	require.NoError(t, err)
 	_, failures["read"] = f.Read(make([]byte, 8))
 	d, err := ws.OpenDir(t.Context(), "", "x")
 	require.NoError(t, err)
-	_, failures["read names"] = d.ReadNames(8)
+	_, failures["read dir"] = d.ReadDir(8)
 	return failures
 }
 
 func TestErrorTellsOperationAndPath(t *testing.T) {
-	ws, err := workspace.NewFS(fakeFS{fault: fs.ErrNotExist}, root)
+	ws, err := workspace.NewFS(t.Context(), fakeFS{fault: fs.ErrNotExist}, root)
 	require.NoError(t, err)
 	_, err = ws.Open(t.Context(), "", "x")
 	require.EqualError(t, err, "read "+ws.Resolve("", "x")+": no such file or directory")
@@ -122,7 +122,7 @@ func TestErrorTellsOperationAndPath(t *testing.T) {
 }
 
 func TestEndOfFileIsNoError(t *testing.T) {
-	ws, err := workspace.NewFS(fakeFS{file: &fakeFile{fault: io.EOF}, dir: &fakeDir{fault: io.EOF}}, root)
+	ws, err := workspace.NewFS(t.Context(), fakeFS{file: &fakeFile{fault: io.EOF}, dir: &fakeDir{fault: io.EOF}}, root)
 	require.NoError(t, err)
 	f, err := ws.Open(t.Context(), "", "x")
 	require.NoError(t, err)
@@ -131,14 +131,14 @@ func TestEndOfFileIsNoError(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 	d, err := ws.OpenDir(t.Context(), "", "x")
 	require.NoError(t, err)
-	names, err := d.ReadNames(8)
-	require.Equal(t, []string{"name"}, names)
+	entries, err := d.ReadDir(8)
+	require.Len(t, entries, 1)
 	require.Equal(t, io.EOF, err)
 }
 
 func TestContextIsCheckedBeforeEachStep(t *testing.T) {
 	f, d := &fakeFile{}, &fakeDir{}
-	ws, err := workspace.NewFS(fakeFS{file: f, dir: d}, root)
+	ws, err := workspace.NewFS(t.Context(), fakeFS{file: f, dir: d}, root)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	file, err := ws.Open(ctx, "", "x")
@@ -147,15 +147,15 @@ func TestContextIsCheckedBeforeEachStep(t *testing.T) {
 	require.NoError(t, err)
 	_, err = file.Read(make([]byte, 8))
 	require.NoError(t, err)
-	_, err = dir.ReadNames(1)
+	_, err = dir.ReadDir(1)
 	require.NoError(t, err)
 
 	cancel()
 	n, err := file.Read(make([]byte, 8))
 	require.Zero(t, n)
 	require.Equal(t, context.Canceled, err)
-	names, err := dir.ReadNames(1)
-	require.Empty(t, names)
+	entries, err := dir.ReadDir(1)
+	require.Empty(t, entries)
 	require.Equal(t, context.Canceled, err)
 	require.Equal(t, 1, f.reads)
 	require.Equal(t, 1, d.batches)

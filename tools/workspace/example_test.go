@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"strings"
+	"testing/fstest"
 
 	"github.com/taukit/taukit/tools/workspace"
 )
@@ -20,22 +22,66 @@ func ExampleNew() {
 	// Output: true
 }
 
-// noSecrets is a file system that keeps some names to itself.
-type noSecrets struct{ workspace.OS }
+// archive serves the files of an fs.FS under the root directory. Nothing else
+// can be reached: it never touches the host.
+type archive struct{ fs.FS }
 
-func (fs noSecrets) Open(ctx context.Context, name string) (workspace.File, error) {
-	if strings.Contains(name, "secret") {
-		return nil, workspace.ErrSandboxDenied
+type archived struct {
+	fs.File
+	size int64
+}
+
+func (f archived) Size() int64 { return f.size }
+
+func (a archive) Open(_ context.Context, name string) (workspace.File, error) {
+	f, err := a.FS.Open(strings.TrimPrefix(name, "/"))
+	if err != nil {
+		return nil, err
 	}
-	return fs.OS.Open(ctx, name)
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = workspace.ErrIsDirectory
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return archived{f, info.Size()}, nil
+}
+
+func (a archive) OpenDir(_ context.Context, name string) (workspace.Dir, error) {
+	f, err := a.FS.Open(strings.Trim(name, "/."))
+	if err != nil {
+		return nil, err
+	}
+	d, ok := f.(fs.ReadDirFile)
+	if !ok {
+		f.Close()
+		return nil, workspace.ErrNotDirectory
+	}
+	return d, nil
+}
+
+func (a archive) Canonical(_ context.Context, name string) (string, error) {
+	return name, nil
 }
 
 func ExampleNewFS() {
-	ws, err := workspace.NewFS(noSecrets{}, "/")
+	ctx := context.Background()
+	files := archive{fstest.MapFS{"notes.txt": {Data: []byte("hello")}}}
+	ws, err := workspace.NewFS(ctx, files, "/")
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = ws.Open(context.Background(), "", "secrets.txt")
+	f, err := ws.Open(ctx, "", "notes.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Println(f.Size())
+	_, err = ws.Open(ctx, "", "../etc/passwd")
 	fmt.Println(err)
-	// Output: read /secrets.txt: denied by the sandbox
+	// Output:
+	// 5
+	// read /../etc/passwd: no such file or directory
 }

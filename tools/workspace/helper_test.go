@@ -2,7 +2,6 @@ package workspace_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -71,15 +70,14 @@ func (f *fakeFile) Read(p []byte) (int, error) {
 func (f *fakeFile) Close() error { return nil }
 func (f *fakeFile) Size() int64  { return 4 }
 
-// fakeDir counts its batches of names, and fails them if it has a fault.
+// fakeDir counts its batches of entries, and fails them if it has a fault.
 type fakeDir struct {
 	batches int
 	fault   error
 }
 
-func (d *fakeDir) ReadNames(int) ([]string, error) {
+func (d *fakeDir) ReadDir(int) ([]fs.DirEntry, error) {
 	d.batches++
-	return []string{"name"}, d.fault
+	return []fs.DirEntry{nil}, d.fault
 }
-func (d *fakeDir) Type(string) (fs.FileMode, error) { return 0, errors.New("no type") }
-func (d *fakeDir) Close() error                     { return nil }
+func (d *fakeDir) Close() error { return nil }

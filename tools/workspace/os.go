@@ -32,7 +32,7 @@ func (OS) OpenDir(_ context.Context, name string) (Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osDir{f}, nil
+	return f, nil
 }
 
 // Canonical resolves the symbolic links in the path of a directory.
@@ -54,10 +54,6 @@ type osFile struct {
 }
 
 func (f *osFile) Size() int64 { return f.size }
-
-type osDir struct{ *os.File }
-
-func (d osDir) ReadNames(n int) ([]string, error) { return d.Readdirnames(n) }
 
 // checkRegular returns the error for opening a file of that type for reading.
 func checkRegular(mode fs.FileMode) error {

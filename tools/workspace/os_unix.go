@@ -54,19 +54,6 @@ func openDirectory(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|nonBlocking, 0)
 }
 
-// Type asks relative to the open directory, so that the answer is about the
-// entries that were listed even if the path leads elsewhere by now.
-func (d osDir) Type(name string) (fs.FileMode, error) {
-	var st unix.Stat_t
-	_, err := ignoringEINTR(func() (int, error) {
-		return 0, unix.Fstatat(int(d.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return typeOf(uint32(st.Mode)), nil
-}
-
 // typeOf returns the type bits of a mode of stat(2).
 func typeOf(mode uint32) fs.FileMode {
 	switch mode & unix.S_IFMT {

@@ -1,10 +1,6 @@
 package workspace
 
-import (
-	"io/fs"
-	"os"
-	"path/filepath"
-)
+import "os"
 
 func openRegular(name string) (*os.File, error) { return openChecked(name, 0) }
 
@@ -22,12 +18,4 @@ func openDirectory(name string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-func (d osDir) Type(name string) (fs.FileMode, error) {
-	info, err := os.Lstat(filepath.Join(d.Name(), name))
-	if err != nil {
-		return 0, err
-	}
-	return info.Mode().Type(), nil
 }

@@ -48,8 +48,12 @@ func TestParentOfLinkIsParentOfTarget(t *testing.T) {
 	d, err := ws.OpenDir(t.Context(), "", "link/..")
 	require.NoError(t, err)
 	defer d.Close() //nolint:errcheck // a directory
-	names, err := d.ReadNames(10)
+	entries, err := d.ReadDir(10)
 	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
 	require.ElementsMatch(t, []string{"away", "there.txt"}, names)
 }
 
@@ -113,7 +117,7 @@ func TestNewErrors(t *testing.T) {
 
 func TestNewFSNeedsAnAbsoluteDirectory(t *testing.T) {
 	for _, dir := range []string{"", ".", "testing"} {
-		_, err := workspace.NewFS(fakeFS{}, dir)
+		_, err := workspace.NewFS(t.Context(), fakeFS{}, dir)
 		require.Error(t, err, "%q", dir)
 	}
 }

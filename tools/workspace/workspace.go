@@ -40,12 +40,13 @@ type File interface {
 
 // A Dir is an open directory.
 type Dir interface {
-	// ReadNames returns the next names in the order of the directory, at
-	// most n of them, which is more than 0, without "." and "..". It returns
-	// io.EOF, and no names, at the end; no names without an error are fine.
-	ReadNames(n int) ([]string, error)
-	// Type returns the type bits of an entry, of a symbolic link itself.
-	Type(name string) (fs.FileMode, error)
+	// ReadDir returns the next entries in the order of the directory, at most
+	// n of them, which is more than 0, without "." and "..". It returns
+	// io.EOF, and no entries, at the end; no entries without an error are
+	// fine. Only the names and types are used. The type of an entry is its
+	// own, not that of what a symbolic link leads to; [fs.ModeIrregular]
+	// stands for one that is not known.
+	ReadDir(n int) ([]fs.DirEntry, error)
 	Close() error
 }
 
@@ -67,17 +68,17 @@ func New(dir string) (*Workspace, error) {
 		}
 		dir = join(current, dir)
 	}
-	return NewFS(OS{}, dir)
+	return NewFS(context.Background(), OS{}, dir)
 }
 
 // NewFS returns a Workspace in the given directory of a file system. The path
-// must be absolute; it is made canonical. An error is an [*Error], or
-// [fs.ErrInvalid] for a relative path.
-func NewFS(fsys FS, dir string) (*Workspace, error) {
+// must be absolute; it is made canonical. An error is an [*Error], that of ctx,
+// or [fs.ErrInvalid] for a relative path.
+func NewFS(ctx context.Context, fsys FS, dir string) (*Workspace, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("workspace: %q is not an absolute path: %w", dir, fs.ErrInvalid)
 	}
-	canonical, err := fsys.Canonical(context.Background(), dir)
+	canonical, err := fsys.Canonical(ctx, dir)
 	if err != nil {
 		return nil, classify("open", dir, err)
 	}
@@ -123,7 +124,7 @@ func (w *Workspace) Open(ctx context.Context, dir, path string) (File, error) {
 }
 
 // OpenDir opens the directory at path, seen from dir, for listing. Every batch
-// of names checks ctx first. An error is an [*Error] or the error of ctx.
+// of entries checks ctx first. An error is an [*Error] or the error of ctx.
 func (w *Workspace) OpenDir(ctx context.Context, dir, path string) (Dir, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -158,12 +159,12 @@ type directory struct {
 	name string
 }
 
-func (d *directory) ReadNames(n int) ([]string, error) {
+func (d *directory) ReadDir(n int) ([]fs.DirEntry, error) {
 	if err := d.ctx.Err(); err != nil {
 		return nil, err
 	}
-	names, err := d.Dir.ReadNames(n)
-	return names, classifyRead("list", d.name, err)
+	entries, err := d.Dir.ReadDir(n)
+	return entries, classifyRead("list", d.name, err)
 }
 
 // classifyRead is classify for the error of a read, which may be the end.
