@@ -74,6 +74,38 @@ func TestSweepStaysOnTheFileSystem(t *testing.T) {
 	requireFile(t, filepath.Join(path, "output"), "mounted")
 }
 
+func TestSweepLeavesABindMountAlone(t *testing.T) {
+	p := newPlot(t)
+	require.NoError(t, os.Chmod(p.outside, 0o700))
+	require.NoError(t, os.Mkdir(p.entry, 0o700))
+	if err := unix.Mount(p.outside, p.entry, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("cannot mount: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(p.entry, unix.MNT_DETACH)) })
+	removed, err := artifact.Sweep(p.dir, "", 0)
+	require.NoError(t, err)
+	require.Zero(t, removed)
+	require.FileExists(t, p.canary)
+}
+
+func TestLiveArtifactsLeaveDescriptorsToTheProcess(t *testing.T) {
+	var limit unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	low := unix.Rlimit{Cur: 256, Max: limit.Max}
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+	t.Cleanup(func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)) })
+
+	s, _ := newSpool(t, artifact.Options{})
+	saved := 0
+	for ; saved < 256; saved++ {
+		if _, err := s.Save([]byte("x")); err != nil {
+			require.ErrorIs(t, err, artifact.ErrQuota)
+			break
+		}
+	}
+	require.Equal(t, 64, saved)
+}
+
 func TestSweepDoesNotOpenADevice(t *testing.T) {
 	p := newPlot(t)
 	p.remains(t, "output")

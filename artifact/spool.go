@@ -55,7 +55,9 @@ type Options struct {
 	// MaxBytes is how much of one output is kept.
 	MaxBytes int64
 	// Quota and MaxFiles bound all live artifacts together: those that are being
-	// written, those that are kept, and those whose removal failed so far.
+	// written, those that are kept, and those whose removal failed so far. Each
+	// holds a file descriptor, so there are never more of them than a quarter of
+	// what the process may have open.
 	Quota    int64
 	MaxFiles int
 	// MinCalls and MinAge are how many calls must have begun since an artifact
@@ -232,7 +234,7 @@ func (s *Spool) admit(w *Writer) error {
 	if s.closed {
 		return ErrClosed
 	}
-	if len(s.live) >= s.opts.MaxFiles {
+	if len(s.live) >= min(s.opts.MaxFiles, maxDescriptors()/4) {
 		return ErrQuota
 	}
 	w.call = s.calls

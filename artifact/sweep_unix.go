@@ -69,7 +69,7 @@ func stale(parent *os.File, name string, minAge time.Duration) bool {
 		st.Mode&unix.S_IFMT == unix.S_IFDIR &&
 		st.Mode&0o077 == 0 &&
 		int(st.Uid) == os.Geteuid() &&
-		st.Dev == in.Dev &&
+		st.Dev == in.Dev && !isMountPoint(parent, name) &&
 		time.Since(time.Unix(st.Mtim.Unix())) >= minAge
 }
 

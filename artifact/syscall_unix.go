@@ -4,6 +4,7 @@ package artifact
 
 import (
 	"errors"
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -62,6 +63,15 @@ func flock(file *os.File) error {
 		return &os.PathError{Op: "flock", Path: file.Name(), Err: err}
 	}
 	return nil
+}
+
+// maxDescriptors returns how many files the process may have open.
+func maxDescriptors() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || uint64(limit.Cur) > math.MaxInt32 {
+		return math.MaxInt32
+	}
+	return int(limit.Cur)
 }
 
 // identity tells files apart while they exist.

@@ -3,6 +3,7 @@
 package artifact
 
 import (
+	"math"
 	"os"
 	"time"
 )
@@ -14,5 +15,7 @@ func makeDirectory(string, string) (*directory, error) { return nil, ErrUnsuppor
 func (*directory) outputPath() string { return "" }
 func (*directory) remove() error      { return nil }
 func (*directory) unlock()            {}
+
+func maxDescriptors() int { return math.MaxInt32 }
 
 func sweep(string, string, time.Duration) (int, error) { return 0, ErrUnsupported }

@@ -98,26 +98,44 @@ func Quote(s string) string {
 // an ellipsis, each end cut at a character or an escape, so that the reason
 // that follows in the message is never cut off.
 func QuotePath(p string) string {
-	text := quoted(p)
-	if len(text) <= MaxQuotedPath {
-		return `"` + text + `"`
-	}
-	head, tail := 0, len(text)
-	for at := 0; at < len(text); at += unitLen(text[at:]) {
-		if at <= quotedPathEnd {
-			head = at
-		}
-		if at >= len(text)-quotedPathEnd {
-			tail = at
-			break
-		}
-	}
-	return `"` + text[:head] + "…" + text[tail:] + `"`
+	return `"` + shortened(p, quoted) + `"`
+}
+
+// Path is [Field] for a path on a user interface, shortened like [QuotePath].
+func Path(p string) string {
+	return shortened(p, func(s string) string {
+		text, _ := Field(s)
+		return text
+	})
 }
 
 func quoted(s string) string {
 	text, _ := Field(s)
 	return strings.ReplaceAll(text, `"`, `\"`)
+}
+
+// shortened returns p in an escaped form without the middle that is too much.
+func shortened(p string, form func(string) string) string {
+	head, tail := p, p
+	if len(p) > 2*MaxQuotedPath {
+		// Escaping makes nothing shorter: what is shown of the ends lies in
+		// these parts, far from where they are cut.
+		head, tail = p[:MaxQuotedPath], p[len(p)-MaxQuotedPath:]
+	}
+	text := form(head)
+	if len(head) == len(p) && len(text) <= MaxQuotedPath {
+		return text
+	}
+	end := 0
+	for n := 0; n <= quotedPathEnd; n += unitLen(text[n:]) {
+		end = n
+	}
+	rest := form(tail)
+	start := 0
+	for start < len(rest)-quotedPathEnd {
+		start += unitLen(rest[start:])
+	}
+	return text[:end] + "…" + rest[start:]
 }
 
 // Exact is [Field] for bytes that must be recoverable: each byte that is not

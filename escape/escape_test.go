@@ -111,6 +111,38 @@ func TestQuotePathKeepsBothEndsOfALongPath(t *testing.T) {
 	}
 }
 
+func TestLongPathsCostLittle(t *testing.T) {
+	long := strings.Repeat("\x7f", 16<<20)
+	require.Less(t, testing.AllocsPerRun(1, func() { QuotePath(long) }), 50.0)
+	require.Equal(t, QuotePath(long[:3000]), QuotePath(long))
+
+	for _, p := range []string{"\xff", "€", " ", "\xe2\x82", "\""} {
+		whole := strings.Repeat(p, 2*MaxQuotedPath/len(p)+2)
+		require.Greater(t, len(whole), 2*MaxQuotedPath)
+		require.Equal(t, slowQuotePath(whole), QuotePath(whole), "%q", p)
+	}
+}
+
+// slowQuotePath escapes all of the path before it looks for the cuts.
+func slowQuotePath(p string) string {
+	text := quoted(p)
+	head, tail := 0, 0
+	for at := 0; at <= len(text)-quotedPathEnd; at += unitLen(text[at:]) {
+		if at <= quotedPathEnd {
+			head = at
+		}
+		if tail = at; at < len(text)-quotedPathEnd {
+			tail += unitLen(text[at:])
+		}
+	}
+	return `"` + text[:head] + "…" + text[tail:] + `"`
+}
+
+func TestPath(t *testing.T) {
+	require.Equal(t, `a"b\n`, Path("a\"b\n"))
+	require.Len(t, Path(strings.Repeat("x", 5000)), 2*quotedPathEnd+len("…"))
+}
+
 func TestExact(t *testing.T) {
 	require.Equal(t, `\xff\nA\xe2\x82B`, Exact("\xff\nA\xe2\x82B"))
 	require.Equal(t, `\u{20}\xff\u{20}`, Exact(" \xff "))
@@ -208,15 +240,21 @@ func FuzzExactAndQuote(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, s, back)
 
-		quoted := Quote(s)
-		inner := quoted[1 : len(quoted)-1]
+		inner := strings.TrimSuffix(strings.TrimPrefix(Quote(s), `"`), `"`)
+		require.Equal(t, `"`+inner+`"`, Quote(s))
 		require.False(t, strings.Contains(strings.ReplaceAll(strings.ReplaceAll(inner, `\\`, ""), `\"`, ""), `"`))
 		if utf8.ValidString(s) {
 			back, err := Unescape(inner)
 			require.NoError(t, err)
 			require.Equal(t, s, back)
 		}
-		require.LessOrEqual(t, len(QuotePath(s)), MaxQuotedPath+2)
+		for _, long := range []string{s, strings.Repeat(s, 3000/(len(s)+1)), s + strings.Repeat("/dir", 700) + s} {
+			require.LessOrEqual(t, len(QuotePath(long)), MaxQuotedPath+2)
+			require.True(t, utf8.ValidString(QuotePath(long)))
+			if len(quoted(long)) > MaxQuotedPath {
+				require.Equal(t, slowQuotePath(long), QuotePath(long))
+			}
+		}
 	})
 }
 

@@ -35,6 +35,11 @@ func ExampleQuotePath() {
 	// Output: "src/main.go"
 }
 
+func ExamplePath() {
+	fmt.Println(escape.Path("src/two\nlines.go"))
+	// Output: src/two\nlines.go
+}
+
 func ExampleExact() {
 	text := escape.Exact("caf\xe9.txt")
 	back, _ := escape.Unescape(text)

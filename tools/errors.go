@@ -10,8 +10,8 @@ import (
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-// asError returns err as a framing.Error: one that is in it already, or what
-// became of a file, or the end of ctx, or an internal error.
+// asError returns err as a framing.Error: one that is in it already, or the end
+// of ctx, or what became of a file, or an internal error.
 func asError(ctx context.Context, err error) *framing.Error {
 	var e *framing.Error
 	var file *workspace.Error
@@ -21,10 +21,10 @@ func asError(ctx context.Context, err error) *framing.Error {
 			return contextError(ctx, err)
 		}
 		return e
-	case errors.As(err, &file):
-		return fileFailure(file.Op, file.Path, file)
 	case isEnd(ctx, err):
 		return contextError(ctx, err)
+	case errors.As(err, &file):
+		return fileFailure(file.Op, file.Path, file)
 	default:
 		message, _ := escape.Field(fmt.Sprint(err))
 		return &framing.Error{Code: framing.CodeInternal, Message: message, Cause: err}

@@ -57,8 +57,7 @@ func (t *lsTool) call(ctx context.Context, call Call, a args.Ls, d Display) Outc
 }
 
 func lsDisplay(a args.Ls) Display {
-	path, _ := escape.Field(lsPath(a))
-	return Display{Args: path}
+	return Display{Args: escape.Path(lsPath(a))}
 }
 
 func lsPath(a args.Ls) string {

@@ -66,7 +66,7 @@ func (t *readTool) call(ctx context.Context, call Call, a args.Read, d Display) 
 
 // readDisplay shows the path and the ranges as they were asked for.
 func readDisplay(a args.Read) Display {
-	path, _ := escape.Field(string(a.Path))
+	path := escape.Path(string(a.Path))
 	var ranges []string
 	for _, r := range a.Ranges {
 		ranges = append(ranges, fmt.Sprintf("%d..%d", r.StartLine, r.EndLine))

@@ -189,7 +189,8 @@ func (s *Session) Call(ctx context.Context, call Call) Outcome {
 // run runs a call to its final outcome.
 func (s *Session) run(ctx context.Context, tool Tool, call Call) Outcome {
 	out := s.handler(ctx, call)
-	if out.Display.Args == "" { // who failed the call may not know what it asked for
+	bad := out.Error != nil && out.Error.Code == framing.CodeInvalidArguments
+	if out.Display.Args == "" && !bad { // who failed the call may not know what it asked for
 		out.Display.Args = preview(tool, call).Args
 	}
 	return fitFrame(out, s.frame)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/taukit/taukit/framing"
@@ -43,7 +45,8 @@ type content struct {
 	Data     []byte `json:"data"`
 }
 
-// details are the output and the fields of an error, as one object.
+// details are the output and the fields of an error, as one object. Of two with
+// one name the first counts.
 type details []framing.Header
 
 // MarshalJSONTo writes the members in their order.
@@ -77,11 +80,16 @@ func answerOf(id jsontext.Value, out tools.Outcome) answer {
 }
 
 func errorOf(e *framing.Error) *callError {
-	fields := e.Result().Headers[1:] // behind the message
+	var list details
 	if e.Output != "" {
-		fields = append([]framing.Header{{Key: "output", Value: e.Output}}, fields...)
+		list = append(list, framing.Header{Key: "output", Value: e.Output})
 	}
-	return &callError{e.Code, e.Error(), fields}
+	for _, h := range e.Result().Headers[1:] { // behind the message
+		if !slices.ContainsFunc(list, func(other framing.Header) bool { return other.Key == h.Key }) {
+			list = append(list, h)
+		}
+	}
+	return &callError{e.Code, e.Error(), list}
 }
 
 // diffsOf returns the structured diffs; a note is none.

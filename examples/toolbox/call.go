@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/args"
 )
 
 // errToolFailed says that a call was made and failed; its text is printed.
@@ -16,7 +17,7 @@ func call(ctx context.Context, c console, dir string, opts options, argv []strin
 	// The spool is not closed: what is printed may name a saved output, which
 	// is to be read afterwards. A later run removes it as the remains of a dead
 	// process, when it is 15 minutes old.
-	session, _, err := open(dir, opts, nil)
+	session, _, err := open(c, dir, opts, nil)
 	if err != nil {
 		return err
 	}
@@ -26,12 +27,14 @@ func call(ctx context.Context, c console, dir string, opts options, argv []strin
 	if err := checkName(session, name); err != nil {
 		return err
 	}
-	arguments, err := argumentText(c, argv[1:])
+	arguments, err := argumentText(ctx, c, argv[1:])
 	if err != nil {
 		return err
 	}
 	out := session.Call(ctx, tools.Call{ID: "1", Agent: opts.Agent, Tool: name, Arguments: arguments})
-	printText(c.out, out.Text)
+	if err := printText(c.out, out.Text); err != nil {
+		return err
+	}
 	printDisplay(c.err, name, out.Display)
 	if out.Error != nil {
 		return errToolFailed
@@ -53,13 +56,26 @@ func checkName(session *tools.Session, name string) error {
 
 // argumentText returns the arguments from the command line or from standard
 // input; none are an empty object.
-func argumentText(c console, argv []string) ([]byte, error) {
+func argumentText(ctx context.Context, c console, argv []string) ([]byte, error) {
 	switch {
 	case len(argv) == 0:
 		return []byte("{}"), nil
-	case argv[0] == "-":
-		return io.ReadAll(c.in)
-	default:
+	case argv[0] != "-":
 		return []byte(argv[0]), nil
+	}
+	type input struct {
+		text []byte
+		err  error
+	}
+	read := make(chan input, 1)
+	go func() { // left behind when ctx ends: nothing can interrupt a read
+		text, err := io.ReadAll(io.LimitReader(c.in, args.MaxBytes+1)) // one byte too many is refused by the tool
+		read <- input{text, err}
+	}()
+	select {
+	case in := <-read:
+		return in.text, in.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }

@@ -41,6 +41,10 @@ var notYet = map[string]string{
 	"@clipboard_png": "the artifact store is to come",
 }
 
+// casesRun is how many cases ran when this was last looked at. Fewer mean that
+// the table above skips too much.
+const casesRun = 157
+
 // caseTimeout is how long one answer may take.
 const caseTimeout = 20 * time.Second
 
@@ -74,24 +78,27 @@ func TestCases(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(casesDir, "*.jsonl"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+	ran := 0
 	for _, file := range files {
 		for _, c := range readCases(t, file) {
 			t.Run(c.Name, func(t *testing.T) {
 				if reason := c.missing(); reason != "" {
 					t.Skip(reason)
 				}
+				ran++
 				t.Parallel()
 				c.run(t)
 			})
 		}
 	}
+	require.GreaterOrEqual(t, ran, casesRun)
 }
 
 // TestNotYetIsTrue keeps the table above from hiding what has come.
 func TestNotYetIsTrue(t *testing.T) {
 	opts, err := parseOptions("")
 	require.NoError(t, err)
-	session, _, err := open(t.TempDir(), opts, nil)
+	session, _, err := open(console{err: io.Discard}, t.TempDir(), opts, nil)
 	require.NoError(t, err)
 	defer session.Close()
 	for _, d := range session.Definitions() {

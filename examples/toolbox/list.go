@@ -26,14 +26,16 @@ type annotations struct {
 
 // list prints the tools, one line each or as definitions.
 func list(c console, dir string, opts options, asJSON bool) error {
-	session, _, err := open(dir, opts, nil)
+	session, _, err := open(c, dir, opts, nil)
 	if err != nil {
 		return err
 	}
 	defer session.Close() //nolint:errcheck // it has made nothing
 	if !asJSON {
 		for _, d := range session.Definitions() {
-			printLine(c.out, fmt.Sprintf("%-14s %s", d.Name, firstSentence(d.Description)))
+			if err := printLine(c.out, fmt.Sprintf("%-14s %s", d.Name, firstSentence(d.Description))); err != nil {
+				return err
+			}
 		}
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -67,7 +68,8 @@ func main() {
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE) // a reader that is gone shows as an error of the write
 	go func() {
 		if _, ok := <-signals; ok {
 			signal.Stop(signals)
@@ -105,11 +107,11 @@ func run(ctx context.Context, argv []string, c console) int {
 		fmt.Fprint(c.out, usage)
 		return statusOK
 	case errors.As(err, &mistake):
-		printLine(c.err, "toolbox: "+mistake.message)
-		printLine(c.err, "toolbox -h tells more.")
+		complain(c.err, mistake.message)
+		complain(c.err, "-h tells more")
 		return statusUsage
 	default:
-		printLine(c.err, "toolbox: "+err.Error())
+		complain(c.err, err.Error())
 		return statusError
 	}
 }
@@ -176,8 +178,9 @@ func didYouMean(name string, candidates []string) string {
 
 // open returns a session in the directory, and the spool that it saves output
 // in.
-func open(dir string, opts options, listener tools.Listener) (*tools.Session, *artifact.Spool, error) {
-	cfg, err := opts.config(dir)
+func open(c console, dir string, opts options, listener tools.Listener) (*tools.Session, *artifact.Spool, error) {
+	log := slog.New(slog.NewTextHandler(c.err, nil)) // it quotes what a terminal might obey
+	cfg, err := opts.config(dir, log)
 	if err != nil {
 		return nil, nil, usageError{err.Error()}
 	}

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,13 +56,13 @@ func TestCall(t *testing.T) {
 			[]string{"call", "read", `{"path":"b"}`},
 			"", statusError, `error: cannot read "b": no such file or directory`, "read b .. cannot read \"b\": no such file or directory\n",
 		},
-		{"a mistyped tool is status 2", []string{"call", "raed"}, "", statusUsage, "", "toolbox: unknown tool: raed; did you mean read?\ntoolbox -h tells more.\n"},
-		{"no tool", []string{"call"}, "", statusUsage, "", "toolbox: call takes the name of a tool and its arguments as one JSON object\ntoolbox -h tells more.\n"},
-		{"a mistyped command", []string{"lst"}, "", statusUsage, "", "toolbox: unknown command: lst; did you mean list?\ntoolbox -h tells more.\n"},
-		{"a hostile command", []string{"\x1b[2J"}, "", statusUsage, "", "toolbox: unknown command: ␛[2J\ntoolbox -h tells more.\n"},
-		{"an unknown flag", []string{"-x", "list"}, "", statusUsage, "", "toolbox: flag provided but not defined: -x\ntoolbox -h tells more.\n"},
-		{"no command", nil, "", statusUsage, "", "toolbox: what is to be done? list, call, session or tour\ntoolbox -h tells more.\n"},
-		{"too many arguments", []string{"list", "x"}, "", statusUsage, "", "toolbox: list takes no arguments\ntoolbox -h tells more.\n"},
+		{"a mistyped tool is status 2", []string{"call", "raed"}, "", statusUsage, "", "toolbox: unknown tool: raed; did you mean read?\ntoolbox: -h tells more\n"},
+		{"no tool", []string{"call"}, "", statusUsage, "", "toolbox: call takes the name of a tool and its arguments as one JSON object\ntoolbox: -h tells more\n"},
+		{"a mistyped command", []string{"lst"}, "", statusUsage, "", "toolbox: unknown command: lst; did you mean list?\ntoolbox: -h tells more\n"},
+		{"a hostile command", []string{"\x1b[2J"}, "", statusUsage, "", "toolbox: unknown command: ␛[2J\ntoolbox: -h tells more\n"},
+		{"an unknown flag", []string{"-x", "list"}, "", statusUsage, "", "toolbox: flag provided but not defined: -x\ntoolbox: -h tells more\n"},
+		{"no command", nil, "", statusUsage, "", "toolbox: what is to be done? list, call, session or tour\ntoolbox: -h tells more\n"},
+		{"too many arguments", []string{"list", "x"}, "", statusUsage, "", "toolbox: list takes no arguments\ntoolbox: -h tells more\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			status, out, err := toolbox(t, tt.in, tt.argv...)
@@ -114,13 +117,16 @@ func TestList(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"Guard":true}`:            "options: Guard is no option; there are expose, edit_style,",
-		`{"guard":1}`:               "options: guard must not be a JSON number",
+		`{"guard":1}`:               "options: guard must be a boolean",
 		`{"guard":true}`:            "options: guard is for tools that are not there yet",
 		`{"dir_lock":true}`:         "options: dir_lock is for tools that are not there yet",
 		`{"dir_lock":false}`:        "",
 		`{"tool_policy":{}}`:        "",
 		`{"frame_limit":0}`:         "options: frame_limit must be >= 1",
 		`{"frame_limit":300}`:       "",
+		`{"frame_limit":1.5}`:       "options: frame_limit must be an integer",
+		`{"agent":null}`:            "options: agent must not be null",
+		`{"tools":[7]}`:             "options: tools.0 must be a string",
 		`{"expose":"some"}`:         "options: expose must be all or policy",
 		`{"expose":"policy"}`:       "",
 		`{"tools":["ls"]}`:          "",
@@ -161,7 +167,16 @@ func TestSessionProtocol(t *testing.T) {
 		{"and so is Unicode", `{"id":1,"tool":"ls","args":{"path":"\ud800"}}`, `{"id":1,"text":"error: arguments are not valid Unicode","error":{"code":"INVALID_ARGUMENTS","message":"arguments are not valid Unicode"},"display":{"status":"arguments are not valid Unicode"}}`},
 		{"details", `{"id":1,"tool":"read","args":{"path":"a.txt","start_line":9}}`, `{"id":1,"text":"error: start_line 9 is past end of file (total_lines: 2)\ntotal_lines: 2","error":{"code":"READ_PAST_EOF","message":"start_line 9 is past end of file (total_lines: 2)","details":{"total_lines":"2"}},"display":{"header":"a.txt 9..","status":"start_line 9 is past end of file (total_lines: 2)"}}`},
 		{"no JSON", `garbage`, `{"text":"error: a request is one JSON object with id, agent, tool and args","error":{"code":"BAD_REQUEST","message":"a request is one JSON object with id, agent, tool and args"}}`},
-		{"unknown member", `{"id":1,"tool":"ls","arg":{}}`, `{"id":1,"text":"error: a request is one JSON object with id, agent, tool and args","error":{"code":"BAD_REQUEST","message":"a request is one JSON object with id, agent, tool and args"}}`},
+		{"two values", `{"id":1,"tool":"ls"} 2`, bad(`"id":1,`, "a request is one JSON object with id, agent, tool and args")},
+		{"unknown member", `{"id":1,"tool":"ls","a\nb":{}}`, bad(`"id":1,`, `unknown or duplicate member \"a\\nb\"`)},
+		{"duplicate member", `{"id":1,"tool":"ls","tool":"read"}`, bad(`"id":1,`, `unknown or duplicate member \"tool\"`)},
+		{"a tool that is no string", `{"id":1,"tool":7}`, bad(`"id":1,`, "tool must be a string")},
+		{"a call with a target", `{"id":1,"tool":"ls","target":2}`, bad(`"id":1,`, "a call takes no target")},
+		{"a control with a tool", `{"id":1,"tool":"ls","control":"cancel","target":2}`, bad(`"id":1,`, "a control message takes id, control and target")},
+		{"a control without a target", `{"id":1,"control":"cancel"}`, bad(`"id":1,`, "what is to be cancelled?")},
+		{"without an id", `{"tool":"ls"}`, `{"text":"1 a.txt","display":{"header":".","status":"ok"}}`},
+		{"an id of any form", `{"id":{"a":"\ud800","a":1.0},"tool":"ls"}`, `{"id":{"a":"\ud800","a":1.0},"text":"1 a.txt","display":{"header":".","status":"ok"}}`},
+		{"details with one name twice", `{"id":1,"tool":"@render","args":{"error":{"code":"X","message":"m","fields":[["a","1"],["a","2"],["output","3"]],"output":"o"}}}`, `{"id":1,"text":"error: m\na: 1\na: 2\noutput: 3\n\no","error":{"code":"X","message":"m","details":{"output":"o","a":"1"}},"display":{"status":"m"}}`},
 		{"no tool", `{"id":1}`, `{"id":1,"text":"error: a request names a tool","error":{"code":"BAD_REQUEST","message":"a request names a tool"}}`},
 		{"both forms", `{"id":1,"tool":"ls","args":{},"raw_args":"{}"}`, `{"id":1,"text":"error: args and raw_args exclude each other","error":{"code":"BAD_REQUEST","message":"args and raw_args exclude each other"}}`},
 		{"unknown control", `{"id":1,"control":"stop"}`, `{"id":1,"text":"error: unknown control","error":{"code":"BAD_REQUEST","message":"unknown control"}}`},
@@ -173,6 +188,33 @@ func TestSessionProtocol(t *testing.T) {
 			require.Equal(t, []string{tt.want}, answers(t, "", tt.in, " "))
 		})
 	}
+}
+
+// bad returns the answer to a line that is no request.
+func bad(id, message string) string {
+	return `{` + id + `"text":"error: ` + message + `","error":{"code":"BAD_REQUEST","message":"` + message + `"}}`
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
+	for _, argv := range [][]string{{"call", "ls"}, {"list"}, {"list", "-json"}, {"session"}, {"tour"}} {
+		var stderr bytes.Buffer
+		status := run(t.Context(), argv, console{strings.NewReader(`{"id":1,"tool":"ls"}`), full{}, &stderr})
+		require.Equal(t, statusError, status, argv)
+		require.Contains(t, stderr.String(), "no space left on device", argv)
+	}
+}
+
+func TestReasonOfUnsavedOutputIsLogged(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), []byte(strings.Repeat("line\n", 5000)), 0o644))
+	_, out, err := toolbox(t, "", "-options", `{"artifact_dir":"/no/such"}`, "call", "read", `{"path":"`+dir+`/b"}`)
+	require.Contains(t, out, "saved_output_unavailable: true")
+	require.Contains(t, err, "output is not saved")
 }
 
 func TestSessionAnswersEveryRequest(t *testing.T) {
@@ -201,7 +243,7 @@ func TestSessionCancel(t *testing.T) {
 	require.NoError(t, err)
 	defer session.Close()
 	out, in := io.Pipe()
-	s := &server{session: session, log: &eventLog{}, out: in, running: map[string]context.CancelCauseFunc{}}
+	s := &server{session: session, log: &eventLog{}, out: in, running: map[string]context.CancelCauseFunc{}, failed: make(chan error, 1)}
 	lines := readLines(t.Context(), out)
 	next := func() string { return string((<-lines).text) }
 
@@ -219,6 +261,34 @@ func TestSessionCancel(t *testing.T) {
 	}, got)
 	s.calls.Wait()
 	require.NoError(t, in.Close())
+}
+
+func TestCallEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("cancelled by the user"))
+	in, writer := io.Pipe()
+	var stderr bytes.Buffer
+	require.Equal(t, statusError, run(ctx, []string{"call", "ls", "-"}, console{in, io.Discard, &stderr}))
+	require.Equal(t, "toolbox: cancelled by the user\n", stderr.String())
+	require.NoError(t, writer.Close())
+}
+
+func TestLongLineIsRefusedAndForgotten(t *testing.T) {
+	in := bufio.NewReader(io.MultiReader(io.LimitReader(zeros{}, maxLine+1), strings.NewReader("\nnext\n")))
+	_, err := readLine(in)
+	require.ErrorIs(t, err, errLongLine)
+	text, err := readLine(in)
+	require.NoError(t, err)
+	require.Equal(t, "next\n", string(text))
+	_, err = readLine(in)
+	require.Equal(t, io.EOF, err)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 func TestSessionEndsWithItsContext(t *testing.T) {

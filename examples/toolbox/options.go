@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -43,6 +44,15 @@ func parseOptions(text string) (options, error) {
 	if value := jsontext.Value(text); !value.IsValid() || value.Kind() != '{' {
 		return opts, usageError{"options: one JSON object is needed, without duplicate names"}
 	}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return opts, usageError{"options: " + err.Error()}
+	}
+	for name, value := range members {
+		if value.Kind() == 'n' {
+			return opts, usageError{"options: " + name + " must not be null"}
+		}
+	}
 	if err := json.Unmarshal([]byte(text), &opts, json.RejectUnknownMembers(true)); err != nil {
 		return opts, usageError{"options: " + explain(err)}
 	}
@@ -68,7 +78,26 @@ func explain(err error) string {
 	if errors.Is(semantic.Err, json.ErrUnknownName) {
 		return where + " is no option; there are " + strings.Join(optionNames(), ", ")
 	}
-	return fmt.Sprintf("%s must not be a JSON %s", where, semantic.JSONKind)
+	return fmt.Sprintf("%s must be %s", where, wanted(semantic.GoType))
+}
+
+// wanted names the JSON type that an option of a Go type takes.
+func wanted(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Int:
+		return "an integer"
+	case reflect.Slice:
+		return "an array"
+	default:
+		return "an object"
+	}
 }
 
 // optionNames returns the names of all options.
@@ -83,27 +112,31 @@ func optionNames() []string {
 // missing returns an option that is set although what it is about comes with
 // later tools. To accept it would promise a protection that is not there.
 func (o options) missing() string {
-	for name, set := range map[string]bool{
-		"edit_style":  o.EditStyle != nil,
-		"model_tags":  len(o.ModelTags) > 0,
-		"tool_policy": len(o.ToolPolicy) > 0 && string(o.ToolPolicy) != "{}",
-		"images":      o.Images != nil && *o.Images,
-		"store":       o.Store != "mem" && o.Store != "none",
-		"home":        o.Home != "",
-		"dir_lock":    len(o.DirLock) > 0 && string(o.DirLock) != "false",
-		"guard":       o.Guard,
-		"patch_mode":  o.PatchMode != "atomic",
-		"faults":      len(o.Faults) > 0,
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{
+		{"edit_style", o.EditStyle != nil},
+		{"model_tags", len(o.ModelTags) > 0},
+		{"tool_policy", len(o.ToolPolicy) > 0 && string(o.ToolPolicy) != "{}"},
+		{"images", o.Images != nil && *o.Images},
+		{"store", o.Store != "mem" && o.Store != "none"},
+		{"home", o.Home != ""},
+		{"dir_lock", len(o.DirLock) > 0 && string(o.DirLock) != "false"},
+		{"guard", o.Guard},
+		{"patch_mode", o.PatchMode != "atomic"},
+		{"faults", len(o.Faults) > 0},
 	} {
-		if set {
-			return name
+		if option.set {
+			return option.name
 		}
 	}
 	return ""
 }
 
-// config returns the configuration of a session in dir.
-func (o options) config(dir string) (tools.Config, error) {
+// config returns the configuration of a session in dir. The log is told why an
+// output could not be saved.
+func (o options) config(dir string, log *slog.Logger) (tools.Config, error) {
 	root := dir
 	if o.Workdir != "" {
 		root = o.Workdir
@@ -117,7 +150,7 @@ func (o options) config(dir string) (tools.Config, error) {
 	}
 	if cfg.NoSpool = o.ArtifactDir == "-"; !cfg.NoSpool {
 		var err error
-		if cfg.Spool, err = artifact.NewSpool(artifact.Options{Dir: o.ArtifactDir}); err != nil {
+		if cfg.Spool, err = artifact.NewSpool(artifact.Options{Dir: o.ArtifactDir, Log: log}); err != nil {
 			return cfg, err
 		}
 	}

@@ -3,57 +3,82 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/args"
 )
 
 // codeBadRequest is for a line that is no request.
 const codeBadRequest = "BAD_REQUEST"
 
-// A request is one line of standard input: a call, or a control message.
-type request struct {
-	ID      jsontext.Value `json:"id"`
-	Agent   string         `json:"agent"`
-	Tool    string         `json:"tool"`
-	Args    jsontext.Value `json:"args"`
-	RawArgs *string        `json:"raw_args"`
-	Control string         `json:"control"`
-	Target  jsontext.Value `json:"target"`
-}
-
 // serve answers requests line by line until the end of the input, many at a
 // time. Each answer is one line, written when it is ready.
 func serve(ctx context.Context, c console, dir string, opts options) error {
 	log := &eventLog{}
-	session, spool, err := open(dir, opts, log)
+	session, spool, err := open(c, dir, opts, log)
 	if err != nil {
 		return err
 	}
 	defer spool.Close()   //nolint:errcheck // what it cannot remove, a later one does
 	defer session.Close() //nolint:errcheck // the process is about to end
 
-	s := &server{session: session, log: log, agent: opts.Agent, out: c.out, running: map[string]context.CancelCauseFunc{}}
-	defer s.calls.Wait()
+	s := &server{
+		session: session, log: log, agent: opts.Agent,
+		out: c.out, running: map[string]context.CancelCauseFunc{}, failed: make(chan error, 1),
+	}
 	lines := readLines(ctx, c.in)
 	for {
 		select {
 		case l, ok := <-lines:
-			if !ok || l.err != nil {
-				return l.err
+			switch {
+			case errors.Is(l.err, errLongLine):
+				s.refuse(nil, l.err.Error())
+			case !ok || l.err != nil:
+				s.drain(ctx)
+				return cmp.Or(l.err, s.failure())
+			default:
+				s.handle(ctx, l.text)
 			}
-			s.handle(ctx, l.text)
+		case err := <-s.failed:
+			s.drain(ctx)
+			return err
 		case <-ctx.Done():
+			s.drain(ctx)
 			return nil
 		}
+	}
+}
+
+// drain waits for the running calls and their answers. When ctx ends it cancels
+// them, and then has little patience with a client that does not read.
+func (s *server) drain(ctx context.Context) {
+	answered := make(chan struct{})
+	go func() {
+		s.calls.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+		return
+	case <-ctx.Done():
+	}
+	_ = s.session.Close() // again, when all is answered: closing twice is fine
+	select {
+	case <-answered:
+	case <-time.After(time.Second):
 	}
 }
 
@@ -62,6 +87,12 @@ type line struct {
 	text []byte
 	err  error
 }
+
+// maxLine is the most that one request may take, in bytes: the arguments, in
+// which each character may be an escape of six, and what is around them.
+const maxLine = 6*args.MaxBytes + 64<<10
+
+var errLongLine = errors.New("the line is too long")
 
 // readLines returns the lines of r that are not blank, until its end or that
 // of ctx. A read that is under way when ctx ends is left behind: nothing can
@@ -79,20 +110,40 @@ func readLines(ctx context.Context, r io.Reader) <-chan line {
 	go func() {
 		defer close(lines)
 		for in := bufio.NewReader(r); ; {
-			text, err := in.ReadBytes('\n')
+			text, err := readLine(in)
 			if text = bytes.TrimSpace(text); len(text) > 0 && !send(line{text: text}) {
 				return
 			}
 			if err == io.EOF { //nolint:errorlint // only EOF itself is the end
 				return
 			}
-			if err != nil {
-				send(line{err: err})
+			if err != nil && (!send(line{err: err}) || !errors.Is(err, errLongLine)) {
 				return
 			}
 		}
 	}()
 	return lines
+}
+
+// readLine reads to the end of a line. Of one that is too long nothing is kept.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var text []byte
+	long := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(text)+len(part) > maxLine; long {
+			text = nil
+		} else {
+			text = append(text, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && err == nil:
+			return nil, errLongLine
+		default:
+			return text, err
+		}
+	}
 }
 
 // A server is one session and the calls that are running in it.
@@ -103,46 +154,41 @@ type server struct {
 	calls   sync.WaitGroup
 
 	mu      sync.Mutex
-	out     io.Writer
 	running map[string]context.CancelCauseFunc // by the text of the request's id
+
+	writing sync.Mutex
+	out     io.Writer
+	failed  chan error // why an answer could not be written
+}
+
+// failure returns why an answer could not be written, or nil.
+func (s *server) failure() error {
+	select {
+	case err := <-s.failed:
+		return err
+	default:
+		return nil
+	}
 }
 
 // handle starts what a line asks for.
 func (s *server) handle(ctx context.Context, line []byte) {
-	var r request
-	// The arguments are the tool's to judge, as they came.
-	err := json.Unmarshal(line, &r, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	r, err := parseRequest(line)
 	switch {
 	case err != nil:
-		var known struct {
-			ID jsontext.Value `json:"id"`
-		}
-		_ = json.Unmarshal(line, &known)
-		s.refuse(known.ID, "a request is one JSON object with id, agent, tool and args")
-	case r.Control == "cancel":
-		s.cancel(r)
+		s.refuse(r.ID, err.Error())
 	case r.Control != "":
-		s.refuse(r.ID, "unknown control")
-	case r.Tool == "":
-		s.refuse(r.ID, "a request names a tool")
-	case r.Args != nil && r.RawArgs != nil:
-		s.refuse(r.ID, "args and raw_args exclude each other")
+		s.cancel(r)
 	default:
 		s.start(ctx, r)
 	}
 }
 
-// start runs a call on a goroutine of its own.
+// start runs a call on a goroutine of its own. One without an id cannot be
+// cancelled.
 func (s *server) start(ctx context.Context, r request) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	id := string(r.ID)
-	s.mu.Lock()
-	_, used := s.running[id]
-	if !used {
-		s.running[id] = cancel
-	}
-	s.mu.Unlock()
-	if used {
+	if !s.enter(r, cancel) {
 		cancel(nil)
 		s.refuse(r.ID, "a call with this id is running")
 		return
@@ -150,28 +196,38 @@ func (s *server) start(ctx context.Context, r request) {
 	s.calls.Go(func() {
 		defer cancel(nil)
 		out := s.call(ctx, r)
-		s.mu.Lock()
-		delete(s.running, id)
-		s.mu.Unlock()
+		s.leave(r)
 		s.answer(answerOf(r.ID, out))
 	})
 }
 
+// enter notes a call as running, unless its id is in use.
+func (s *server) enter(r request, cancel context.CancelCauseFunc) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := string(r.ID)
+	if s.running[id] != nil {
+		return false
+	}
+	if id != "" {
+		s.running[id] = cancel
+	}
+	return true
+}
+
+func (s *server) leave(r request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, string(r.ID))
+}
+
 func (s *server) call(ctx context.Context, r request) tools.Outcome {
-	arguments := []byte(r.Args)
-	switch {
-	case r.RawArgs != nil:
-		arguments = []byte(*r.RawArgs)
-	case r.Args == nil:
-		arguments = []byte("{}")
-	}
 	if strings.HasPrefix(r.Tool, "@") {
-		return s.inspect(ctx, r.Tool, arguments)
+		return s.inspect(ctx, r.Tool, r.arguments())
 	}
-	if r.Agent == "" {
-		r.Agent = s.agent
-	}
-	return s.session.Call(ctx, tools.Call{ID: string(r.ID), Agent: r.Agent, Tool: r.Tool, Arguments: arguments})
+	return s.session.Call(ctx, tools.Call{
+		ID: string(r.ID), Agent: cmp.Or(r.Agent, s.agent), Tool: r.Tool, Arguments: r.arguments(),
+	})
 }
 
 // cancel cancels a running call; the call itself is answered as usual.
@@ -194,11 +250,20 @@ func (s *server) refuse(id jsontext.Value, message string) {
 
 // answer writes one line.
 func (s *server) answer(a answer) {
-	line, err := json.Marshal(a, jsontext.AllowInvalidUTF8(true))
-	if err != nil { // only if an id could not be written back
-		line = fmt.Appendf(nil, `{"error": {"code": %q, "message": %q}, "text": ""}`, codeBadRequest, "cannot answer")
+	// An id is echoed as it came, whatever it is.
+	line, err := json.Marshal(a, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true))
+	if err != nil {
+		line = fmt.Appendf(nil, `{"id": null, "text": "", "error": {"code": %q, "message": "the answer has no form in JSON"}}`, framing.CodeInternal)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, _ = s.out.Write(append(line, '\n'))
+	if isTerminal(s.out) {
+		line = []byte(escape.TerminalText(string(line)))
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if _, err := s.out.Write(append(line, '\n')); err != nil {
+		select {
+		case s.failed <- err:
+		default: // the first one tells enough
+		}
+	}
 }

@@ -29,17 +29,23 @@ func isTerminal(w io.Writer) bool {
 }
 
 // printText prints what a model sees: exactly, or made safe for a terminal.
-func printText(w io.Writer, text string) {
+func printText(w io.Writer, text string) error {
 	if isTerminal(w) {
 		text = escape.TerminalText(text) + "\n"
 	}
-	_, _ = io.WriteString(w, text)
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // printLine prints one line for a person.
-func printLine(w io.Writer, line string) {
-	_, _ = io.WriteString(w, escape.TerminalLine(line)+"\n")
+func printLine(w io.Writer, line string) error {
+	_, err := io.WriteString(w, escape.TerminalLine(line)+"\n")
+	return err
 }
+
+// complain prints a line about the program itself. There is nobody to tell if
+// that fails.
+func complain(w io.Writer, line string) { _ = printLine(w, "toolbox: "+line) }
 
 // printDisplay prints what a person sees of a call beside its text: the
 // header, the status, and the diffs. Colours are for terminals.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,18 +41,29 @@ func tour(ctx context.Context, c console) error {
 	defer session.Close() //nolint:errcheck // what it cannot remove, the next session does
 
 	for i, s := range stops {
-		if i > 0 {
-			printLine(c.out, "")
-		}
-		printLine(c.out, "# "+s.why)
-		printLine(c.out, "> "+s.tool+" "+s.arguments)
-		out := session.Call(ctx, tools.Call{Tool: s.tool, Arguments: []byte(s.arguments)})
-		printText(c.out, abridged(out.Text))
-		if !isTerminal(c.out) {
-			printLine(c.out, "")
+		if err := s.show(ctx, c, session, i > 0); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// show makes the call of a stop and prints it, below an empty line if there is
+// a stop before it.
+func (s stop) show(ctx context.Context, c console, session *tools.Session, below bool) error {
+	head := "# " + s.why + "\n> " + s.tool + " " + s.arguments + "\n"
+	if below {
+		head = "\n" + head
+	}
+	if _, err := io.WriteString(c.out, head); err != nil {
+		return err
+	}
+	out := session.Call(ctx, tools.Call{Tool: s.tool, Arguments: []byte(s.arguments)})
+	text := abridged(out.Text)
+	if !isTerminal(c.out) {
+		text += "\n"
+	}
+	return printText(c.out, text)
 }
 
 // layTour makes the files of the tour.

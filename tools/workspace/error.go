@@ -50,10 +50,10 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// classify returns err as an *Error of the operation. An error of a context
-// stays what it is.
-func classify(op, path string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+// classify returns err as an *Error of the operation. The end of ctx stays what
+// it is.
+func classify(ctx context.Context, op, path string, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
 		return err
 	}
 	kind := kindOf(err)

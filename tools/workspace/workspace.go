@@ -61,14 +61,15 @@ type Workspace struct {
 // relative one starts at the current directory of the process, which the empty
 // string means itself.
 func New(dir string) (*Workspace, error) {
+	ctx := context.Background()
 	if !filepath.IsAbs(dir) {
 		current, err := os.Getwd()
 		if err != nil {
-			return nil, classify("open", dir, err)
+			return nil, classify(ctx, "open", dir, err)
 		}
 		dir = join(current, dir)
 	}
-	return NewFS(context.Background(), OS{}, dir)
+	return NewFS(ctx, OS{}, dir)
 }
 
 // NewFS returns a Workspace in the given directory of a file system. The path
@@ -80,7 +81,7 @@ func NewFS(ctx context.Context, fsys FS, dir string) (*Workspace, error) {
 	}
 	canonical, err := fsys.Canonical(ctx, dir)
 	if err != nil {
-		return nil, classify("open", dir, err)
+		return nil, classify(ctx, "open", dir, err)
 	}
 	return &Workspace{fsys, canonical}, nil
 }
@@ -118,7 +119,7 @@ func (w *Workspace) Open(ctx context.Context, dir, path string) (File, error) {
 	name := w.Resolve(dir, path)
 	f, err := w.fs.Open(ctx, name)
 	if err != nil {
-		return nil, classify("read", name, err)
+		return nil, classify(ctx, "read", name, err)
 	}
 	return &file{f, ctx, name}, nil
 }
@@ -132,7 +133,7 @@ func (w *Workspace) OpenDir(ctx context.Context, dir, path string) (Dir, error) 
 	name := w.Resolve(dir, path)
 	d, err := w.fs.OpenDir(ctx, name)
 	if err != nil {
-		return nil, classify("list", name, err)
+		return nil, classify(ctx, "list", name, err)
 	}
 	return &directory{d, ctx, name}, nil
 }
@@ -149,7 +150,7 @@ func (f *file) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := f.File.Read(p)
-	return n, classifyRead("read", f.name, err)
+	return n, classifyRead(f.ctx, "read", f.name, err)
 }
 
 // A directory is a Dir that obeys a context and returns classified errors.
@@ -164,13 +165,13 @@ func (d *directory) ReadDir(n int) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	entries, err := d.Dir.ReadDir(n)
-	return entries, classifyRead("list", d.name, err)
+	return entries, classifyRead(d.ctx, "list", d.name, err)
 }
 
 // classifyRead is classify for the error of a read, which may be the end.
-func classifyRead(op, path string, err error) error {
+func classifyRead(ctx context.Context, op, path string, err error) error {
 	if err == nil || err == io.EOF { //nolint:errorlint // only EOF itself is the end
 		return err
 	}
-	return classify(op, path, err)
+	return classify(ctx, op, path, err)
 }
