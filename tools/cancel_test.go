@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/workspace"
 )
 
 // TestCancelledWhileSaving cancels a call when it starts to save what it
@@ -51,5 +53,47 @@ func TestCancelledWhileSaving(t *testing.T) {
 			require.Empty(t, left, "a cancelled call saves nothing")
 			require.NoError(t, spool.Close())
 		})
+	}
+}
+
+// causeFS answers with the cause of the call's end, as a careful provider does.
+type causeFS struct{ memFS }
+
+func (causeFS) Open(ctx context.Context, _ string) (workspace.File, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+func (causeFS) OpenDir(ctx context.Context, _ string) (workspace.Dir, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+func TestProviderThatReturnsTheCauseIsCancelled(t *testing.T) {
+	s, _ := newSessionFS(t, causeFS{})
+	for _, tool := range []string{"read", "ls"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("enough"))
+		out := s.Call(ctx, tools.Call{Tool: tool, Arguments: []byte(`{"path":"p"}`)})
+		requireFailure(t, out, framing.CodeCancelled, "enough")
+
+		stuck := make(chan tools.Outcome)
+		ctx, cancel = context.WithCancelCause(t.Context())
+		go func() { stuck <- s.Call(ctx, tools.Call{Tool: tool, Arguments: []byte(`{"path":"p"}`)}) }()
+		cancel(errors.New("enough"))
+		requireFailure(t, <-stuck, framing.CodeCancelled, "enough")
+	}
+}
+
+func TestDisplayOfALongPathIsShort(t *testing.T) {
+	s, log := sessionOf(t, tools.Config{})
+	arguments := encode(t, map[string]string{"path": strings.Repeat("\x7f", 1<<20)})
+	for _, tool := range []string{"read", "ls"} {
+		out := s.Call(t.Context(), tools.Call{ID: "1", Tool: tool, Arguments: arguments})
+		require.Equal(t, framing.CodeIO, out.Error.Code)
+		require.Less(t, len(out.Display.Header()), 2000)
+	}
+	for _, e := range log.of("1") {
+		require.Less(t, len(e.Display.Header()), 2000)
 	}
 }

@@ -137,10 +137,10 @@ func (f *field) setLimit(limit string) (err error) {
 	of := v.kind
 	switch key {
 	case "minimum", "maximum":
-		switch {
-		case of == kindInteger:
+		switch of {
+		case kindInteger:
 			err = v.integers.set(key, text, parseInt)
-		case of == kindNumber:
+		case kindNumber:
 			err = v.numbers.set(key, text, parseFloat)
 		default:
 			err = errors.New("it is for numbers")
