@@ -20,4 +20,7 @@
 // This package writes the text that a model reads (but for faults of arguments,
 // which package args words), and escapes what comes from the file system while
 // it does. The building blocks below it know nothing of models.
+//
+// The package is not a sandbox and asks nobody for permission: that is for
+// middleware, and for the file system of a [Config]'s Workspace.
 package tools

@@ -90,8 +90,8 @@ func NewFS(ctx context.Context, fsys FS, dir string) (*Workspace, error) {
 func (w *Workspace) Dir() string { return w.dir }
 
 // Resolve returns the absolute path of path, seen from the absolute directory
-// dir; an empty dir means [Workspace.Dir]. It only joins: the path is not cleaned, because "link/.."
-// depends on where the link leads.
+// dir; an empty dir means [Workspace.Dir]. It only joins: the path is not
+// cleaned, because "link/.." depends on where the link leads.
 func (w *Workspace) Resolve(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
