@@ -119,11 +119,12 @@ func shortened(p string, form func(string) string) string {
 	head, tail := p, p
 	if len(p) > 2*MaxQuotedPath {
 		// Escaping makes nothing shorter: what is shown of the ends lies in
-		// these parts, far from where they are cut.
-		head, tail = p[:MaxQuotedPath], p[len(p)-MaxQuotedPath:]
+		// these parts, far from where they are cut. The "/" keeps spaces
+		// there from becoming the last or first ones.
+		head, tail = p[:MaxQuotedPath]+"/", "/"+p[len(p)-MaxQuotedPath:]
 	}
 	text := form(head)
-	if len(head) == len(p) && len(text) <= MaxQuotedPath {
+	if len(text) <= MaxQuotedPath {
 		return text
 	}
 	end := 0

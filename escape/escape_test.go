@@ -116,7 +116,7 @@ func TestLongPathsCostLittle(t *testing.T) {
 	require.Less(t, testing.AllocsPerRun(1, func() { QuotePath(long) }), 50.0)
 	require.Equal(t, QuotePath(long[:3000]), QuotePath(long))
 
-	for _, p := range []string{"\xff", "€", " ", "\xe2\x82", "\""} {
+	for _, p := range []string{"\xff", "€", " ", "\xe2\x82", "\"", "x" + strings.Repeat(" ", 2*MaxQuotedPath) + "y"} {
 		whole := strings.Repeat(p, 2*MaxQuotedPath/len(p)+2)
 		require.Greater(t, len(whole), 2*MaxQuotedPath)
 		require.Equal(t, slowQuotePath(whole), QuotePath(whole), "%q", p)
