@@ -195,24 +195,25 @@ func (c *cutter) next() (Line, bool) {
 // that is known to be well-formed and without CR, which is most text. It
 // reports whether to go on.
 func (c *cutter) plainLines(yield func(Line) bool) bool {
-	end := min(c.cr, c.valid)
-	for c.at < end {
-		i := bytes.IndexByte(c.data[c.at:end], '\n')
+	end := max(c.at, min(c.cr, c.valid))
+	rest, number := c.data[c.at:end], c.number
+	for {
+		i := bytes.IndexByte(rest, '\n')
 		if i < 0 {
-			break
+			c.at, c.number = end-len(rest), number
+			return true
 		}
-		text := c.data[c.at : c.at+i : c.at+i]
-		c.at += i + 1
-		c.number++
-		if !yield(Line{c.number, text, LF, false}) {
+		text := rest[:i:i]
+		rest = rest[i+1:]
+		number++
+		if !yield(Line{number, text, LF, false}) {
 			return false
 		}
 	}
-	return true
 }
 
 // validWindow is how far ahead isValid looks, in bytes.
-const validWindow = 4 << 10
+const validWindow = 16 << 10
 
 // isValid reports whether the line at data[start:end] is well-formed UTF-8,
 // and looks ahead: checking a window is much cheaper than each of its lines.
