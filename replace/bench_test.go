@@ -9,21 +9,22 @@ import (
 	"github.com/taukit/taukit/internal/ratio"
 )
 
-// largeFile returns about 10 MiB of numbered lines of source code.
-func largeFile(ending string) []byte {
+// largeFile returns about 10 MiB of numbered lines of source code, which end
+// in each of the endings in turn.
+func largeFile(endings ...string) []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < MaxFileBytes-1000; i++ {
-		fmt.Fprintf(&b, "\t\tif err := run(ctx, %06d); err != nil { return err }%s", i, ending)
+		fmt.Fprintf(&b, "\t\tif err := run(ctx, %06d); err != nil { return err }%s", i, endings[i%len(endings)])
 	}
 	return b.Bytes()
 }
 
 // BenchmarkApply reports the cost of 100 edits relative to one copy of the file
-// ("x-base"). The target for ordinary texts is 6; "short" and "nearly" scan
-// every byte and must only stay linear.
+// ("x-base"). The target is 6 for a text with one kind of line ending; "mixed"
+// needs a copy more, and "short" and "nearly" scan every byte and must only stay
+// linear.
 func BenchmarkApply(b *testing.B) {
-	lf, crlf, mixed := largeFile("\n"), largeFile("\r\n"), largeFile("\r\n")
-	copy(mixed[len(mixed)/2:], "\n \r")
+	lf, crlf, mixed := largeFile("\n"), largeFile("\r\n"), largeFile("\r\n", "\n", "\r")
 	edits := func(old string) []Edit {
 		list := make([]Edit, MaxEdits)
 		for i := range list {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// A change is an edit with its place in the text in normal form.
+// A change is an edit with its place in a text whose line endings are all alike.
 type change struct {
 	entry      int
 	start, end int    // what was matched
 	from, to   int    // the part of it that is replaced
-	insert     string // what takes that part's place, in normal form
+	insert     string // what takes that part's place, with the line endings of the text
 }
 
 // newChange returns the change that puts newText in the place of oldText at the

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// A normal is a text in normal form, in which every line ends in LF, and the
-// way back to its source.
+// A normal is a text whose line endings are all alike, and the way back to its
+// source.
 type normal struct {
-	src   []byte
-	text  []byte    // shares src if that is in normal form
-	steps []waymark // ascending; none if text is src
+	src    []byte
+	text   []byte    // shares src if that has one kind of line ending, LF or CR LF
+	ending string    // of each line of text
+	steps  []waymark // ascending; none if text is src
 }
 
 // A waymark is a boundary between two bytes of the text and the same boundary
@@ -25,9 +26,12 @@ const markEvery = 4 << 10
 func normalize(src []byte) normal {
 	at := bytes.IndexByte(src, '\r')
 	if at < 0 {
-		return normal{src: src, text: src}
+		return normal{src: src, text: src, ending: "\n"}
 	}
-	n := normal{src: src, text: make([]byte, 0, len(src)), steps: []waymark{{0, 0}}}
+	if onlyCRLF(src) {
+		return normal{src: src, text: src, ending: "\r\n"}
+	}
+	n := normal{src: src, text: make([]byte, 0, len(src)), ending: "\n", steps: []waymark{{0, 0}}}
 	done, next := 0, markEvery
 	for i := at; i >= 0; i = bytes.IndexByte(src[done:], '\r') {
 		n.text = append(append(n.text, src[done:done+i]...), '\n')
@@ -39,6 +43,30 @@ func normalize(src []byte) normal {
 	}
 	n.text = append(n.text, src[done:]...)
 	return n
+}
+
+// onlyCRLF reports whether src has no CR and no LF outside of CR LF.
+func onlyCRLF(src []byte) bool {
+	lines := 0
+	for rest := src; ; lines++ {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			return lines == bytes.Count(src, []byte{'\r'})
+		}
+		if i == 0 || rest[i-1] != '\r' {
+			return false
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// form returns s with the line endings of n.text.
+func (n normal) form(s string) string {
+	s = normalText(s)
+	if n.ending == "\n" {
+		return s
+	}
+	return strings.ReplaceAll(s, "\n", n.ending)
 }
 
 // source returns the boundary in the source for one in the text. Before a line
@@ -60,7 +88,7 @@ func (n normal) source(at int) int {
 	}
 }
 
-// normalText returns the normal form of s.
+// normalText returns s with LF for each line ending.
 func normalText(s string) string {
 	if strings.IndexByte(s, '\r') < 0 {
 		return s

@@ -106,6 +106,9 @@ func TestApplyAgreesWithTheRulesWrittenOut(t *testing.T) {
 		}
 		src := randomText(r, set, r.IntN(1+r.IntN(200)))
 		if r.IntN(4) == 0 {
+			src = strings.ReplaceAll(normOf(units(src)), "\n", "\r\n")
+		}
+		if r.IntN(4) == 0 {
 			src = "\ufeff" + src
 		}
 		if _, ok := checkApply(t, src, randomEdits(r, set, src, 1+r.IntN(4))); ok {

@@ -50,7 +50,7 @@ type Result struct {
 // overlap in src, then a result that is too large.
 //
 // Apply needs memory for a second src and the result, for the texts of the edits
-// once more, and, if src is full of what is nearly an OldText, for nine times
+// twice more, and, if src is full of what is nearly an OldText, for nine times
 // that OldText.
 func Apply(ctx context.Context, src []byte, edits []Edit) (Result, error) {
 	if err := checkEdits(edits); err != nil {
@@ -61,7 +61,7 @@ func Apply(ctx context.Context, src []byte, edits []Edit) (Result, error) {
 	}
 	mark, body := cutMark(src)
 	n := normalize(body)
-	changes, err := match(ctx, n.text, edits)
+	changes, err := match(ctx, n, edits)
 	if err != nil {
 		return Result{}, err
 	}
@@ -120,30 +120,30 @@ func cutMark(src []byte) (mark, body []byte) {
 	return nil, src
 }
 
-// match finds the one occurrence of each edit in text, which is in normal form,
-// and returns the changes in the order of the edits.
-func match(ctx context.Context, text []byte, edits []Edit) ([]change, error) {
+// match finds the one occurrence of each edit in n.text and returns the changes
+// in the order of the edits.
+func match(ctx context.Context, n normal, edits []Edit) ([]change, error) {
 	targets := make([]string, len(edits))
 	for i, e := range edits {
-		targets[i] = normalText(e.OldText)
+		targets[i] = n.form(e.OldText)
 	}
 	changes := make([]change, 0, len(edits))
 	for len(changes) < len(edits) {
 		first := len(changes)
-		batch := targets[first : first+batchSize(len(text), targets[first:])]
-		found, err := findAll(ctx, text, batch)
+		batch := targets[first : first+batchSize(len(n.text), targets[first:])]
+		found, err := findAll(ctx, n.text, batch)
 		if err != nil {
 			return nil, err
 		}
 		for i, at := range found {
 			switch len(at) {
 			case 0:
-				return nil, noMatch(ctx, text, first+i, batch[i])
+				return nil, noMatch(ctx, n, first+i, batch[i])
 			case 1:
-				newText := normalText(edits[first+i].NewText)
+				newText := n.form(edits[first+i].NewText)
 				changes = append(changes, newChange(first+i, at[0], batch[i], newText))
 			default:
-				return nil, ambiguous(text, first+i, at)
+				return nil, ambiguous(n.text, first+i, at)
 			}
 		}
 	}
@@ -166,8 +166,13 @@ func batchSize(text int, targets []string) int {
 	return len(targets)
 }
 
-// noMatch returns the error of an entry whose target is not in text.
-func noMatch(ctx context.Context, text []byte, entry int, target string) error {
+// noMatch returns the error of an entry whose target is not in n.text.
+func noMatch(ctx context.Context, n normal, entry int, target string) error {
+	text := n.text
+	if n.ending != "\n" {
+		text = bytes.ReplaceAll(text, []byte(n.ending), []byte{'\n'})
+		target = normalText(target)
+	}
 	hint, line, err := diagnose(ctx, text, target)
 	if err != nil {
 		return err

@@ -302,7 +302,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestManyLargeTargetsAreFoundInBatches(t *testing.T) {
-	line := strings.Repeat("abcdefgh", 10000)
+	line := strings.Repeat("abcdefgh", 2200)
 	var src strings.Builder
 	var edits []Edit
 	for i := range 20 {
@@ -321,6 +321,15 @@ func TestManyLargeTargetsAreFoundInBatches(t *testing.T) {
 	require.Equal(t, 15, err.Index)
 	require.Equal(t, 20, err.Matches)
 	require.Len(t, err.MatchLines, 20)
+}
+
+func TestOnlyCRLF(t *testing.T) {
+	for src, want := range map[string]bool{
+		"\r\n": true, "a\r\n\r\nb": true, "a": true,
+		"\n\r\n": false, "\r\n\n": false, "\r\r\n": false, "a\r\nb\r": false, "a\rb\n": false, "\n\r": false,
+	} {
+		require.Equal(t, want, onlyCRLF([]byte(src)), "%q", src)
+	}
 }
 
 func TestWaymarks(t *testing.T) {

@@ -28,7 +28,7 @@ func (f *finder) sample(ctx context.Context) error {
 		}
 		end := min(at+blockSize, len(f.text)-gramSize+1)
 		for ; at < end; at += s.stride {
-			gram := binary.LittleEndian.Uint64(f.text[at:])
+			gram := load(f.text[at:])
 			if i := s.grams[s.slot(gram)]; i != 0 {
 				s.check(gram, i, at)
 			}
@@ -54,7 +54,7 @@ type sampler struct {
 	grams   []uint16 // by slot
 	entries []gramEntry
 
-	heads     []uint8 // by the first byte of the hash of a prefix
+	heads     []uint8 // by the first 12 bits of the hash of a prefix
 	following []uint8 // of a target, from 1
 	hashes    []uint64
 }
@@ -71,18 +71,22 @@ func newSampler(f *finder) *sampler {
 	s.prefix = s.stride + gramSize - 1
 	s.shift = 64 - bits.Len(uint(4*s.stride*len(f.targets)))
 	s.grams = make([]uint16, 1<<(64-s.shift))
+	prefixes := make([][]byte, len(f.targets))
+	for i, t := range f.targets {
+		prefixes[i] = []byte(t[:s.prefix])
+	}
 	for offset := range s.stride { // so that later ones come first in each list
-		for _, t := range f.targets {
-			s.addGram(load(t[offset:]), int32(offset))
+		for _, p := range prefixes {
+			s.addGram(load(p[offset:]), int32(offset))
 		}
 	}
-	s.heads = make([]uint8, 256)
+	s.heads = make([]uint8, 1<<12)
 	s.following = make([]uint8, len(f.targets)+1)
 	s.hashes = make([]uint64, len(f.targets)+1)
-	for i, t := range f.targets {
-		h := hash(t[:s.prefix])
+	for i, p := range prefixes {
+		h := hash(p)
 		s.hashes[i+1] = h
-		s.following[i+1], s.heads[h>>56] = s.heads[h>>56], uint8(i+1)
+		s.following[i+1], s.heads[h>>52] = s.heads[h>>52], uint8(i+1)
 	}
 	return s
 }
@@ -134,7 +138,7 @@ func (s *sampler) checkStart(start int) {
 	text := s.f.text[start:]
 	h := hash(text[:s.prefix])
 	s.budget -= s.prefix / gramSize
-	for t := s.heads[h>>56]; t != 0 && s.budget >= 0; t = s.following[t] {
+	for t := s.heads[h>>52]; t != 0 && s.budget >= 0; t = s.following[t] {
 		s.budget--
 		if s.hashes[t] != h {
 			continue
@@ -154,23 +158,16 @@ func (s *sampler) checkStart(start int) {
 const hashFactor = 0x9e3779b97f4a7c15
 
 // hash returns a hash of s, which has at least gramSize bytes.
-func hash[T string | []byte](s T) uint64 {
+func hash(s []byte) uint64 {
 	h := uint64(0)
-	for len(s) > gramSize {
-		h = mix(h ^ load(s))
-		s = s[min(gramSize, len(s)-gramSize):]
+	last := len(s) - gramSize
+	for i := 0; i < last; i += gramSize {
+		h = bits.RotateLeft64(h, 23) ^ load(s[i:])
 	}
-	return mix(h ^ load(s))
-}
-
-func mix(h uint64) uint64 {
+	h = bits.RotateLeft64(h, 23) ^ load(s[last:])
 	hi, lo := bits.Mul64(h^hashFactor, 0xd6e8feb86659fd93)
 	return hi ^ lo
 }
 
 // load returns the first gramSize bytes of s as a number.
-func load[T string | []byte](s T) uint64 {
-	_ = s[gramSize-1]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
+func load(s []byte) uint64 { return binary.LittleEndian.Uint64(s) }
