@@ -32,8 +32,9 @@ func assemble(mark []byte, n normal, changes []change) ([]byte, error) {
 	return bytes.Join(p.list, nil), nil // which, unlike append, need not clear the memory first
 }
 
-// endings finds the line ending for text inserted where they differ. It looks at each byte of
-// the source once, whatever the number of insertions.
+// endings finds the line ending for inserted text in a source where they
+// differ. It looks at each byte of the source once, whatever the number of
+// insertions.
 type endings struct {
 	src   []byte
 	first string // the first ending of src, LF if there is none
