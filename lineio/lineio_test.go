@@ -169,12 +169,14 @@ func scan(r io.Reader) ([]Line, error) {
 }
 
 func TestScannerAtBlockEdges(t *testing.T) {
-	for _, end := range []string{"\n", "\r\n", "\r", "\r\r\n", "€\n"} {
-		for pad := range 6 {
-			text := strings.Repeat("x", blockBytes-pad) + end + "tail" + end + strings.Repeat("y", 3*blockBytes)
-			got, err := scan(strings.NewReader(text))
-			require.NoError(t, err)
-			require.Equal(t, show(Split([]byte(text))), show(got), "%q %d", end, pad)
+	for _, size := range []int{firstBytes, 2 * firstBytes, blockBytes} {
+		for _, end := range []string{"\n", "\r\n", "\r", "\r\r\n", "€\n"} {
+			for pad := range 6 {
+				text := strings.Repeat("x", size-pad) + end + "tail" + end + strings.Repeat("y", 3*size)
+				got, err := scan(strings.NewReader(text))
+				require.NoError(t, err)
+				require.Equal(t, show(Split([]byte(text))), show(got), "%d %q %d", size, end, pad)
+			}
 		}
 	}
 }

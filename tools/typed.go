@@ -19,11 +19,7 @@ func NewTool[A any](
 	show func(a A) Display,
 	run func(ctx context.Context, call Call, a A, d Display) Outcome,
 ) Tool {
-	t := &typedTool[A]{def, args.For[A](), nil, show, run}
-	if t.definition.Schema == nil {
-		t.definition.Schema = t.decoder.Schema()
-	}
-	return t
+	return newSpooled(nil, def, show, run)
 }
 
 // newSpooled is NewTool for a tool whose calls count for the life of saved
@@ -34,9 +30,11 @@ func newSpooled[A any](
 	show func(a A) Display,
 	run func(ctx context.Context, call Call, a A, d Display) Outcome,
 ) Tool {
-	t := NewTool(def, show, run).(*typedTool[A]) //nolint:errcheck // NewTool makes no other
-	t.spool = spool
-	return t
+	decoder := args.For[A]()
+	if def.Schema == nil {
+		def.Schema = decoder.Schema()
+	}
+	return &typedTool[A]{def, decoder, spool, show, run}
 }
 
 type typedTool[A any] struct {

@@ -282,6 +282,12 @@ func TestLongLineIsRefusedAndForgotten(t *testing.T) {
 	require.Equal(t, "next\n", string(text))
 	_, err = readLine(in)
 	require.Equal(t, io.EOF, err)
+
+	in.Reset(io.LimitReader(zeros{}, maxLine+1))
+	_, err = readLine(in)
+	require.ErrorIs(t, err, errLongLine, "the last line, without an end")
+	_, err = readLine(in)
+	require.Equal(t, io.EOF, err)
 }
 
 type zeros struct{}

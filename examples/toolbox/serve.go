@@ -138,7 +138,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-		case long && err == nil:
+		case long && (err == nil || err == io.EOF): //nolint:errorlint // the end is met again by the next read
 			return nil, errLongLine
 		default:
 			return text, err
