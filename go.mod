@@ -13,4 +13,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
+	github.com/google/renameio/v2 v2.0.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)

@@ -25,13 +25,13 @@ func TestCancelledWhileSaving(t *testing.T) {
 		arguments string
 	}{
 		{"read", func(spool *artifact.Spool) tools.Tool {
-			return tools.NewRead(fileOf(t, strings.Repeat("line\n", 20_000)), spool)
+			return tools.NewRead(tools.Env{Workspace: fileOf(t, strings.Repeat("line\n", 20_000)), Spool: spool})
 		}, `{"path":"f"}`},
 		{"read ranges", func(spool *artifact.Spool) tools.Tool {
-			return tools.NewRead(fileOf(t, strings.Repeat("line\n", 20_000)), spool)
+			return tools.NewRead(tools.Env{Workspace: fileOf(t, strings.Repeat("line\n", 20_000)), Spool: spool})
 		}, `{"path":"f","ranges":[{"start_line":1,"end_line":20000},{"start_line":1,"end_line":1}]}`},
 		{"ls", func(spool *artifact.Spool) tools.Tool {
-			return tools.NewLs(memory(t, memFS{listing: &memDir{names: numberedNames(2001)}}), spool)
+			return tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: &memDir{names: numberedNames(2001)}}), Spool: spool})
 		}, `{"limit":2001}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,12 +7,23 @@ import (
 
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-// asError returns err as a framing.Error: one that is in it already, or the end
-// of ctx, or what became of a file, or an internal error.
+// asError returns err as a framing.Error for a model, with the advice that the
+// guard has for it.
 func asError(ctx context.Context, err error) *framing.Error {
+	e := known(ctx, err)
+	if advised := guard.Remedy(e); advised != error(e) { //nolint:errorlint // the identical value says that there is none
+		return &framing.Error{Code: e.Code, Message: advised.Error(), Fields: e.Fields, Output: e.Output, Cause: advised}
+	}
+	return e
+}
+
+// known returns err as a framing.Error: one that is in it already, or the end
+// of ctx, or what became of a file, or an internal error.
+func known(ctx context.Context, err error) *framing.Error {
 	var e *framing.Error
 	var file *workspace.Error
 	switch {
@@ -50,8 +61,8 @@ func contextError(ctx context.Context, err error) *framing.Error {
 	return e
 }
 
-// fileError returns the error `cannot VERB "PATH": REASON` for a path as the
-// call gave it. The end of a context stays what it is.
+// fileError returns the error of a file whose path the call gave, in the words
+// of package workspace. The end of a context stays what it is.
 func fileError(ctx context.Context, verb, path string, err error) error {
 	if isEnd(ctx, err) {
 		return err
@@ -64,12 +75,9 @@ func fileError(ctx context.Context, verb, path string, err error) error {
 }
 
 func fileFailure(verb, path string, e *workspace.Error) *framing.Error {
-	reason, _ := escape.Field(e.Reason)
-	return &framing.Error{
-		Code:    e.Code,
-		Message: fmt.Sprintf("cannot %s %s: %s", verb, escape.QuotePath(path), reason),
-		Cause:   e,
-	}
+	told := *e
+	told.Op, told.Path = verb, path
+	return &framing.Error{Code: e.Code, Message: told.Error(), Cause: e}
 }
 
 // unknownTool returns the outcome of a call for a tool that is not there.

@@ -44,6 +44,8 @@ func ExampleSession() {
 	// Output:
 	// read [shell:read]
 	// ls [shell:read shell:list]
+	// edit [shell:edit shell:edit:replace shell:mutates-files]
+	// write [shell:write shell:mutates-files]
 	// 1(crlf) first
 	// 2(no_nl) last
 	// notes.txt .. ok
@@ -94,7 +96,7 @@ func ExampleNewSet() {
 		log.Fatal(err)
 	}
 	set, err := tools.NewSet(
-		tools.NewRead(ws, nil), // without a spool, what is cut off is not saved
+		tools.NewRead(tools.Env{Workspace: ws}), // without a spool, what is cut off is not saved
 		tools.NewTool(tools.Definition{Name: "greet", Description: "Greet somebody."}, nil, greet),
 	)
 	if err != nil {

@@ -27,8 +27,9 @@ type excerpt struct {
 }
 
 // scanExcerpt reads all of f, at most limit bytes, and keeps the lines from
-// the first to the last that the ranges name.
-func scanExcerpt(f workspace.File, ranges []args.LineRange, limit int64) (*excerpt, error) {
+// the first to the last that the ranges name. Sum, unless it is nil, is given
+// all of it.
+func scanExcerpt(f workspace.File, ranges []args.LineRange, limit int64, sum *workspace.Hash) (*excerpt, error) {
 	if f.Size() > limit {
 		return nil, errTooLarge
 	}
@@ -41,6 +42,9 @@ func scanExcerpt(f workspace.File, ranges []args.LineRange, limit int64) (*excer
 	for block, err := range lineio.Blocks(io.LimitReader(f, limit+1)) {
 		if err != nil {
 			return nil, err
+		}
+		if sum != nil {
+			_, _ = sum.Write(block)
 		}
 		n := lineio.Count(block)
 		x.valid = x.valid && utf8.Valid(block)

@@ -32,7 +32,7 @@ func zoo(t *testing.T) *workspace.Workspace {
 
 func TestReadAndLsFileErrors(t *testing.T) {
 	ws := zoo(t)
-	tool := map[string]tools.Tool{"read": tools.NewRead(ws, nil), "list": tools.NewLs(ws, nil)}
+	tool := map[string]tools.Tool{"read": tools.NewRead(tools.Env{Workspace: ws}), "list": tools.NewLs(tools.Env{Workspace: ws})}
 	long := strings.Repeat("n", 256)
 	for _, tt := range []struct{ verb, path, code, reason string }{
 		{"read", "dir", framing.CodeIsDirectory, "is a directory; use ls to list it"},
@@ -72,16 +72,16 @@ func TestReadFollowsLinks(t *testing.T) {
 	for path, want := range map[string]string{
 		"to-file": "1 content", "to-dir/inner": "1 inner", "to-dir/../file": "1 content", ws.Dir() + "/file": "1 content",
 	} {
-		require.Equal(t, want, call(t, tools.NewRead(ws, nil), readArgs{Path: path}).Text)
+		require.Equal(t, want, call(t, tools.NewRead(tools.Env{Workspace: ws}), readArgs{Path: path}).Text)
 	}
-	require.Equal(t, "1 inner", call(t, tools.NewLs(ws, nil), readArgs{Path: "to-dir/"}).Text)
+	require.Equal(t, "1 inner", call(t, tools.NewLs(tools.Env{Workspace: ws}), readArgs{Path: "to-dir/"}).Text)
 }
 
 func TestReadStartsAtTheDirectoryOfTheCall(t *testing.T) {
 	ws := zoo(t)
-	out := tools.NewRead(ws, nil).Call(t.Context(), tools.Call{Dir: ws.Dir() + "/dir", Arguments: []byte(`{"path":"inner"}`)})
+	out := tools.NewRead(tools.Env{Workspace: ws}).Call(t.Context(), tools.Call{Dir: ws.Dir() + "/dir", Arguments: []byte(`{"path":"inner"}`)})
 	require.Equal(t, "1 inner", out.Text)
-	out = tools.NewLs(ws, nil).Call(t.Context(), tools.Call{Dir: ws.Dir() + "/dir", Arguments: []byte(`{}`)})
+	out = tools.NewLs(tools.Env{Workspace: ws}).Call(t.Context(), tools.Call{Dir: ws.Dir() + "/dir", Arguments: []byte(`{}`)})
 	require.Equal(t, "1 inner", out.Text)
 }
 
@@ -89,7 +89,7 @@ func TestReadProc(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("no /proc")
 	}
-	out := call(t, tools.NewRead(newWorkspace(t, nil), nil), readArgs{Path: "/proc/self/status"})
+	out := call(t, tools.NewRead(tools.Env{Workspace: newWorkspace(t, nil)}), readArgs{Path: "/proc/self/status"})
 	require.True(t, strings.HasPrefix(out.Text, "1 Name:"), out.Text)
 }
 
@@ -105,10 +105,10 @@ func TestReadAndLsLeakNoDescriptors(t *testing.T) {
 	spool := newSpool(t, artifact.Options{})
 	visit := func() {
 		for _, path := range []string{"file", "many", "dir", "fifo", "null", "dangling", "loop", "dir/inne", "file/x", "."} {
-			for _, tool := range []tools.Tool{tools.NewRead(ws, spool), tools.NewLs(ws, spool)} {
+			for _, tool := range []tools.Tool{tools.NewRead(tools.Env{Workspace: ws, Spool: spool}), tools.NewLs(tools.Env{Workspace: ws, Spool: spool})} {
 				call(t, tool, readArgs{Path: path})
 			}
-			call(t, tools.NewRead(ws, spool), readArgs{Path: path, Start: 9000})
+			call(t, tools.NewRead(tools.Env{Workspace: ws, Spool: spool}), readArgs{Path: path, Start: 9000})
 		}
 	}
 	visit()
@@ -125,9 +125,9 @@ func TestLsOfDirectoryThatVanishes(t *testing.T) {
 	d, err := ws.OpenDir(t.Context(), "", "gone")
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(ws.Dir()+"/gone"))
-	out := call(t, tools.NewLs(memory(t, memFS{listing: d}), nil), `{}`)
+	out := call(t, tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: d})}), `{}`)
 	requireFailure(t, out, framing.CodeNotFound, `cannot list ".": no such file or directory`)
-	out = call(t, tools.NewLs(ws, nil), `{"path":"gone"}`)
+	out = call(t, tools.NewLs(tools.Env{Workspace: ws}), `{"path":"gone"}`)
 	requireFailure(t, out, framing.CodeNotFound, `cannot list "gone": no such file or directory`)
 }
 
@@ -140,7 +140,7 @@ func TestLsOfRealNames(t *testing.T) {
 		}
 	}
 	require.NoError(t, os.Mkdir(ws.Dir()+"/Dir\n2 ", 0o777))
-	out := call(t, tools.NewLs(ws, nil), `{}`)
+	out := call(t, tools.NewLs(tools.Env{Workspace: ws}), `{}`)
 	require.Equal(t, strings.Join([]string{
 		`1(escaped) \u{20}\u{20}`, `2 -`, `3(symlink) dangling`, `4 dir/`, `5(escaped) Dir\n2\u{20}/`, `6 error: x`,
 		`7(escaped) esc\u{1b}[31m`, `8(special) fifo`, `9 file`, `10(symlink) loop`, `11(symlink) null`, `12(symlink) to-dir`,

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/lineio"
@@ -29,16 +28,12 @@ const lsDescription = `List a directory: all entries, dotfiles included, sorted 
 Each line of the output is NUMBER(flags) NAME. Flags: invalid-utf8 (bytes that are not UTF-8 are shown as U+FFFD), escaped (the name holds characters that are shown as \n, \u{1b} and the like; \\ is one backslash), symlink (never followed), special (FIFO, socket or device), truncated (name skipped). Without flags there are no parentheses.
 At most limit entries are returned; limit_reached means that there are more entries, and total_entries says how many there are. incomplete_scan means that only the first 100000 were looked at. Output is capped at 2000 lines and 10 KiB; a truncated result carries total_lines and total_bytes and normally full_output_path, a file that is kept for a short time and holds all selected lines in this form: read it with narrow ranges or grep it.`
 
-type lsTool struct {
-	workspace *workspace.Workspace
-	spool     *artifact.Spool
-}
+type lsTool struct{ Env }
 
-// NewLs returns the tool ls, which lists a directory. What is cut off is saved
-// in the spool; a nil spool switches that off.
-func NewLs(ws *workspace.Workspace, spool *artifact.Spool) Tool {
-	t := &lsTool{ws, spool}
-	return newSpooled(spool, Definition{
+// NewLs returns the tool ls, which lists a directory.
+func NewLs(env Env) Tool {
+	t := &lsTool{env}
+	return newSpooled(env.Spool, Definition{
 		Name:        "ls",
 		Description: lsDescription,
 		Tags:        []string{"shell:read", "shell:list"},
@@ -68,7 +63,7 @@ func lsPath(a args.Ls) string {
 }
 
 func (t *lsTool) list(ctx context.Context, dir string, a args.Ls) (framing.Result, error) {
-	d, err := t.workspace.OpenDir(ctx, dir, lsPath(a))
+	d, err := t.Workspace.OpenDir(ctx, dir, lsPath(a))
 	if err != nil {
 		return framing.Result{}, err
 	}
@@ -99,7 +94,7 @@ func (t *lsTool) list(ctx context.Context, dir string, a args.Ls) (framing.Resul
 	}
 	result.AddTrue("incomplete_scan", !complete)
 
-	out := newRendering(t.spool, truncate.Native)
+	out := newRendering(t.Spool, truncate.Native)
 	defer out.discard()
 	var record, marker []byte
 	for i, e := range entries {

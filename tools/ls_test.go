@@ -23,7 +23,7 @@ import (
 
 // lsOf returns ls in a directory of regular files with the given names.
 func lsOf(t testing.TB, names ...string) tools.Tool {
-	return tools.NewLs(memory(t, memFS{listing: &memDir{names: names}}), nil)
+	return tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: &memDir{names: names}})})
 }
 
 func TestLsDefinition(t *testing.T) {
@@ -89,7 +89,7 @@ func TestLsOrder(t *testing.T) {
 
 func TestLsSuffixAndEscapesTakeNoPartInTheOrder(t *testing.T) {
 	d := &memDir{names: []string{"a.b", "a", "a\n", "a0"}, kind: func(string) (fs.FileMode, error) { return fs.ModeDir, nil }}
-	out := call(t, tools.NewLs(memory(t, memFS{listing: d}), nil), `{}`)
+	out := call(t, tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: d})}), `{}`)
 	require.Equal(t, "1 a/\n2(escaped) a\\n/\n3 a.b/\n4 a0/", out.Text)
 }
 
@@ -132,7 +132,7 @@ func TestLsTypes(t *testing.T) {
 		return fs.ModeDir, fs.ErrNotExist
 	}}
 	require.Equal(t, "1(special) block\n2(special) char\n3 dir/\n4(special) fifo\n5 file\n6 gone\n7(escaped,symlink) link\\n\n8(special) socket\n"+
-		"9(invalid-utf8,escaped,symlink) \ufffd\\n", call(t, tools.NewLs(memory(t, memFS{listing: d}), nil), `{}`).Text)
+		"9(invalid-utf8,escaped,symlink) \ufffd\\n", call(t, tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: d})}), `{}`).Text)
 }
 
 func TestLsLimit(t *testing.T) {
@@ -192,7 +192,7 @@ func TestLsByteBudget(t *testing.T) {
 				records = append(records, newRecord(i+1, strings.ReplaceAll(names[i], "\n", `\n`), flag))
 			}
 		}
-		ls := tools.NewLs(memory(t, memFS{listing: &memDir{names: names}}), newSpool(t, artifact.Options{}))
+		ls := tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: &memDir{names: names}}), Spool: newSpool(t, artifact.Options{})})
 		out := call(t, ls, fmt.Sprintf(`{"limit":%d}`, tt.limit))
 		want, truncated := fit(records)
 		require.Equal(t, want, out.Result.Body)
@@ -231,11 +231,11 @@ func (d *brokenDir) ReadDir(n int) ([]fs.DirEntry, error) {
 
 func TestLsFailingDirectory(t *testing.T) {
 	d := &brokenDir{memDir{names: []string{"a"}}, errors.New("disk on fire")}
-	out := call(t, tools.NewLs(memory(t, memFS{listing: d}), nil), `{"path":"d"}`)
+	out := call(t, tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: d})}), `{"path":"d"}`)
 	requireFailure(t, out, framing.CodeIO, `cannot list "d": disk on fire`)
 
 	d = &brokenDir{memDir{names: []string{"a"}}, workspace.ErrSandboxDenied}
-	out = call(t, tools.NewLs(memory(t, memFS{listing: d}), nil), `{"path":"d"}`)
+	out = call(t, tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: d})}), `{"path":"d"}`)
 	requireFailure(t, out, framing.CodeSandboxDenied, `cannot list "d": denied by the sandbox`)
 }
 
@@ -258,7 +258,7 @@ func TestLsChecksTheContext(t *testing.T) {
 			spool, err := artifact.NewSpool(artifact.Options{Dir: dir})
 			require.NoError(t, err)
 			defer spool.Close() //nolint:errcheck // empty
-			out := tools.NewLs(memory(t, memFS{listing: d}), spool).Call(ctx, tools.Call{Arguments: []byte(`{"limit":2001}`)})
+			out := tools.NewLs(tools.Env{Workspace: memory(t, memFS{listing: d}), Spool: spool}).Call(ctx, tools.Call{Arguments: []byte(`{"limit":2001}`)})
 			requireWellFormed(t, out)
 			require.Equal(t, "cancelled: cancelled by the caller", out.Text)
 			require.LessOrEqual(t, asked-tt.at, 1024)

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/lineio"
 	"github.com/taukit/taukit/tools/args"
+	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
 	"github.com/taukit/taukit/truncate"
 )
@@ -35,16 +35,12 @@ start_line and end_line are inclusive. ranges takes up to 100 ranges in place of
 Output is capped at 2000 lines and 10 KiB; of more than 2000 lines the start and the end are kept around a "..." line. A truncated result carries total_lines and total_bytes of the file and normally full_output_path (or saved_output_path with its first 16 MiB), a file that is kept for a short time and holds all selected lines in this form, numbers included. Better than reading that is to read the file itself with narrower ranges.
 Files over 16 MiB are refused. Names shown with a backslash are escaped (\n, \u{1b}; \\ is one backslash).`
 
-type readTool struct {
-	workspace *workspace.Workspace
-	spool     *artifact.Spool
-}
+type readTool struct{ Env }
 
-// NewRead returns the tool read, which shows lines of a file. What is cut off
-// is saved in the spool; a nil spool switches that off.
-func NewRead(ws *workspace.Workspace, spool *artifact.Spool) Tool {
-	t := &readTool{ws, spool}
-	return newSpooled(spool, Definition{
+// NewRead returns the tool read, which shows lines of a file.
+func NewRead(env Env) Tool {
+	t := &readTool{env}
+	return newSpooled(env.Spool, Definition{
 		Name:        "read",
 		Description: readDescription,
 		Tags:        []string{"shell:read"},
@@ -54,7 +50,14 @@ func NewRead(ws *workspace.Workspace, spool *artifact.Spool) Tool {
 }
 
 func (t *readTool) call(ctx context.Context, call Call, a args.Read, d Display) Outcome {
-	result, err := t.read(ctx, call.Dir, a)
+	var sum *workspace.Hash // of the file, if somebody wants to know
+	if t.Guard != nil {
+		sum = workspace.NewHash()
+	}
+	result, err := t.read(ctx, call.Dir, a, sum)
+	if t.Guard != nil {
+		t.observe(ctx, call, string(a.Path), sum.Version(), err)
+	}
 	if err != nil {
 		return Fail(ctx, err, d)
 	}
@@ -62,6 +65,19 @@ func (t *readTool) call(ctx context.Context, call Call, a args.Read, d Display) 
 		d.Stats = statsOf(result.Body)
 	}
 	return Succeed(result, d)
+}
+
+// observe tells the guard what the call has seen of the file, or why it has
+// seen nothing.
+func (t *readTool) observe(ctx context.Context, call Call, path string, v workspace.Version, err error) {
+	target, unknown := t.Workspace.Target(ctx, call.Dir, path)
+	switch {
+	case unknown != nil:
+	case err != nil:
+		t.Guard.Failed(call.Agent, target, err)
+	default:
+		t.Guard.Observed(call.Agent, target, guard.Observation{Present: true, Version: v})
+	}
 }
 
 // readDisplay shows the path and the ranges as they were asked for.
@@ -84,9 +100,9 @@ func readDisplay(a args.Read) Display {
 	return Display{Args: path + " " + strings.Join(ranges, ",")}
 }
 
-func (t *readTool) read(ctx context.Context, dir string, a args.Read) (framing.Result, error) {
+func (t *readTool) read(ctx context.Context, dir string, a args.Read, sum *workspace.Hash) (framing.Result, error) {
 	ranges := rangesOf(a)
-	excerpt, err := t.scan(ctx, dir, string(a.Path), ranges)
+	excerpt, err := t.scan(ctx, dir, string(a.Path), ranges, sum)
 	if err != nil {
 		return framing.Result{}, err
 	}
@@ -129,14 +145,16 @@ func pastEOF(start int64, lines int) error {
 }
 
 // scan opens and reads the file, with the errors of the tool.
-func (t *readTool) scan(ctx context.Context, dir, path string, ranges []args.LineRange) (*excerpt, error) {
-	f, err := t.workspace.Open(ctx, dir, path)
+func (t *readTool) scan(
+	ctx context.Context, dir, path string, ranges []args.LineRange, sum *workspace.Hash,
+) (*excerpt, error) {
+	f, err := t.Workspace.Open(ctx, dir, path)
 	if err != nil {
 		return nil, t.hinted(ctx, dir, path, err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 
-	excerpt, err := scanExcerpt(f, ranges, MaxReadBytes)
+	excerpt, err := scanExcerpt(f, ranges, MaxReadBytes, sum)
 	if errors.Is(err, errTooLarge) {
 		return nil, &framing.Error{
 			Code:    framing.CodeTooLarge,
@@ -162,7 +180,7 @@ func (t *readTool) hinted(ctx context.Context, dir, path string, err error) erro
 	case framing.CodeIsDirectory:
 		hint = "; use ls to list it"
 	case framing.CodeNotFound:
-		if near, ok := suggest(ctx, t.workspace, dir, path); ok {
+		if near, ok := suggest(ctx, t.Workspace, dir, path); ok {
 			hint = "; did you mean " + escape.QuotePath(near) + "?"
 		}
 	}
@@ -183,7 +201,7 @@ func (t *readTool) render(ctx context.Context, x *excerpt, ranges []args.LineRan
 		result.AddInt("total_bytes", 0)
 		return result, nil
 	}
-	out := newRendering(t.spool, truncate.Native)
+	out := newRendering(t.Spool, truncate.Native)
 	defer out.discard()
 	var record, marker []byte
 	n := 0

@@ -16,7 +16,7 @@ func manyRanges(n int) string { return "[" + strings.Repeat("7,", n-1) + "7]" }
 
 func TestReadArguments(t *testing.T) {
 	const allowed = "; allowed: path, start_line, end_line, ranges"
-	tool := tools.NewRead(memory(t, memFS{}), nil) // touching a file would be FS_NOT_FOUND
+	tool := tools.NewRead(tools.Env{Workspace: memory(t, memFS{})}) // touching a file would be FS_NOT_FOUND
 	for _, tt := range []struct{ arguments, want string }{
 		{`[]`, "arguments must be an object"},
 		{`null`, "arguments must be an object"},
@@ -83,14 +83,14 @@ func TestReadArguments(t *testing.T) {
 
 func TestReadPathIsTakenAsItIs(t *testing.T) {
 	ws := newWorkspace(t, map[string]string{"~": "tilde", "$HOME": "dollar", " a ": "spaces", "a\\b": "back", "*": "star"})
-	tool := tools.NewRead(ws, nil)
+	tool := tools.NewRead(tools.Env{Workspace: ws})
 	for path, want := range map[string]string{"~": "tilde", "$HOME": "dollar", " a ": "spaces", "./*": "star"} {
 		require.Equal(t, "1(no_nl) "+want, call(t, tool, readArgs{Path: path}).Text)
 	}
 }
 
 func TestReadQuotesPathsInMessages(t *testing.T) {
-	tool := tools.NewRead(memory(t, memFS{}), nil)
+	tool := tools.NewRead(tools.Env{Workspace: memory(t, memFS{})})
 	for _, tt := range []struct{ path, want string }{
 		{"q\"u\n.txt", `"q\"u\n.txt"`},
 		{"a\u202eb.go", `"a\u{202e}b.go"`},

@@ -16,7 +16,7 @@ import (
 
 func TestReadOneHugeLine(t *testing.T) {
 	content := strings.Repeat("x", 15<<20)
-	out := call(t, tools.NewRead(fileOf(t, content), newSpool(t, artifact.Options{})), whole)
+	out := call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content), Spool: newSpool(t, artifact.Options{})}), whole)
 	require.Equal(t, "1(no_nl,truncated)", out.Result.Body)
 	require.Equal(t, "1", header(out, "total_lines"))
 	require.Equal(t, strconv.Itoa(15<<20), header(out, "total_bytes"))
@@ -28,7 +28,7 @@ func TestReadBinaryFile(t *testing.T) {
 	for i := range content {
 		content[i] = byte(i * 7)
 	}
-	out := call(t, tools.NewRead(fileOf(t, string(content)), newSpool(t, artifact.Options{})), whole)
+	out := call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, string(content)), Spool: newSpool(t, artifact.Options{})}), whole)
 	requireLikeOracle(t, out, string(content), fileRecords(string(content)), true)
 }
 
@@ -44,7 +44,7 @@ func TestReadSavesAtMost16MiB(t *testing.T) {
 		{"invalid", strings.Repeat("\xff", 6<<20), "1(invalid-utf8,no_nl) " + strings.Repeat("\ufffd", 6<<20)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out := call(t, tools.NewRead(fileOf(t, tt.content), newSpool(t, artifact.Options{})), whole)
+			out := call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, tt.content), Spool: newSpool(t, artifact.Options{})}), whole)
 			require.Equal(t, strconv.Itoa(strings.Count(tt.rendering, "\n")+1), header(out, "total_lines"))
 			require.Equal(t, strconv.Itoa(len(tt.content)), header(out, "total_bytes"))
 
@@ -88,7 +88,7 @@ func TestReadAllocatesNothingForALine(t *testing.T) {
 	allocations := func(ending string, lines int) float64 {
 		content := bytes.Repeat([]byte(ending), lines)
 		ws := memory(t, memFS{open: func() io.Reader { return bytes.NewReader(content) }, size: int64(len(content))})
-		tool, spool := tools.NewRead(ws, newSpool(t, artifact.Options{})), tools.Call{Arguments: encode(t, whole)}
+		tool, spool := tools.NewRead(tools.Env{Workspace: ws, Spool: newSpool(t, artifact.Options{})}), tools.Call{Arguments: encode(t, whole)}
 		return testing.AllocsPerRun(1, func() {
 			if out := tool.Call(t.Context(), spool); header(out, "total_lines") != strconv.Itoa(lines) {
 				t.Errorf("%.200s", out.Text)

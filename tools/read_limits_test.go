@@ -24,9 +24,9 @@ func TestReadSizeLimit(t *testing.T) {
 	limit := strings.Repeat(line, 16<<20/len(line))
 	last := readArgs{Path: "f", Start: 16384}
 
-	tool := tools.NewRead(newWorkspace(t, map[string]string{"f": limit}), nil)
+	tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": limit})})
 	require.Equal(t, "16384 "+line[:1023], call(t, tool, last).Text)
-	tool = tools.NewRead(newWorkspace(t, map[string]string{"f": limit + "\n"}), nil)
+	tool = tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": limit + "\n"})})
 	requireFailure(t, call(t, tool, last), framing.CodeTooLarge, tooLarge)
 }
 
@@ -52,13 +52,13 @@ func TestReadBelievesBytesOnly(t *testing.T) {
 		{"negative size", 5, -1, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out := call(t, tools.NewRead(memory(t, memFS{open: content(tt.bytes), size: tt.size}), nil), first)
+			out := call(t, tools.NewRead(tools.Env{Workspace: memory(t, memFS{open: content(tt.bytes), size: tt.size})}), first)
 			if tt.refused {
 				requireFailure(t, out, framing.CodeTooLarge, tooLarge)
 				return
 			}
 			require.Nil(t, out.Error)
-			out = call(t, tools.NewRead(memory(t, memFS{open: content(tt.bytes), size: tt.size}), nil), whole)
+			out = call(t, tools.NewRead(tools.Env{Workspace: memory(t, memFS{open: content(tt.bytes), size: tt.size})}), whole)
 			if tt.bytes > 2000 {
 				require.Equal(t, strconv.Itoa(tt.bytes), header(out, "total_bytes"), "the bytes read, not the size")
 			}
@@ -69,7 +69,7 @@ func TestReadBelievesBytesOnly(t *testing.T) {
 func TestReadStopsReadingPastTheLimit(t *testing.T) {
 	endless := &counter{r: zeros{}}
 	ws := memory(t, memFS{open: func() io.Reader { return endless }})
-	requireFailure(t, call(t, tools.NewRead(ws, nil), whole), framing.CodeTooLarge, tooLarge)
+	requireFailure(t, call(t, tools.NewRead(tools.Env{Workspace: ws}), whole), framing.CodeTooLarge, tooLarge)
 	require.LessOrEqual(t, endless.n, tools.MaxReadBytes+1)
 	require.LessOrEqual(t, endless.longest, 64<<10, "the context is checked every 64 KiB")
 }
@@ -112,17 +112,17 @@ func TestReadRangesLimit(t *testing.T) {
 			twice := readArgs{Path: "f", Ranges: []span{{1, 1}, {1, 1}}}
 
 			spool := newSpool(t, artifact.Options{})
-			out := call(t, tools.NewRead(fileOf(t, content+tt.ending), spool), twice)
+			out := call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content+tt.ending), Spool: spool}), twice)
 			require.Nil(t, out.Error)
 			require.Len(t, saved(t, out), 2<<20)
 
 			content += "y"
-			out = call(t, tools.NewRead(fileOf(t, content+tt.ending), spool), twice)
+			out = call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content+tt.ending), Spool: spool}), twice)
 			requireFailure(t, out, tools.CodeReadTooLarge, message)
 			require.Len(t, keys(out), 1)
 
 			once := readArgs{Path: "f", Ranges: []span{{1, 1}}}
-			require.Nil(t, call(t, tools.NewRead(fileOf(t, content+content+content+tt.ending), nil), once).Error)
+			require.Nil(t, call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content+content+content+tt.ending)}), once).Error)
 		})
 	}
 }
@@ -131,8 +131,8 @@ func TestReadRangesLimitIsOneByteSharp(t *testing.T) {
 	// Records "1 x…", "", "2 y": the file's two lines, once each.
 	content := func(extra int) string { return strings.Repeat("x", 2<<20-len("1 \n\n2 y")+extra) + "\ny\n" }
 	both := readArgs{Path: "f", Ranges: []span{{1, 1}, {2, 2}}}
-	require.Nil(t, call(t, tools.NewRead(fileOf(t, content(0)), nil), both).Error)
-	requireFailure(t, call(t, tools.NewRead(fileOf(t, content(1)), nil), both), tools.CodeReadTooLarge,
+	require.Nil(t, call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content(0))}), both).Error)
+	requireFailure(t, call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content(1))}), both), tools.CodeReadTooLarge,
 		"ranges select more than 2097152 bytes of output; request fewer or smaller ranges")
 }
 
@@ -141,7 +141,7 @@ func TestReadHundredRangesOfOneHugeLine(t *testing.T) {
 	for i := range ranges {
 		ranges[i] = span{1, 1}
 	}
-	tool := tools.NewRead(fileOf(t, strings.Repeat("x", 15<<20)), nil)
+	tool := tools.NewRead(tools.Env{Workspace: fileOf(t, strings.Repeat("x", 15<<20))})
 	out := call(t, tool, readArgs{Path: "f", Ranges: ranges})
 	require.Equal(t, tools.CodeReadTooLarge, out.Error.Code)
 }
@@ -151,14 +151,14 @@ func TestReadUnavailableSavedOutput(t *testing.T) {
 	want := "truncated: true\ntotal_lines: 2001\ntotal_bytes: 4002\n" +
 		"truncation_warning: output was cut to fit; prefer narrower commands or filters\nsaved_output_unavailable: true"
 
-	require.Equal(t, want, headers(call(t, tools.NewRead(fileOf(t, content), nil), whole)))
+	require.Equal(t, want, headers(call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content)}), whole)))
 
 	session, _ := openSession(t, tools.Config{Root: newWorkspace(t, map[string]string{"f": content}).Dir(), NoSpool: true})
 	require.Equal(t, want, headers(session.Call(t.Context(), tools.Call{Tool: "read", Arguments: encode(t, whole)})))
 
 	spool := newSpool(t, artifact.Options{})
 	require.NoError(t, spool.Close())
-	require.Equal(t, want, headers(call(t, tools.NewRead(fileOf(t, content), spool), whole)))
+	require.Equal(t, want, headers(call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content), Spool: spool}), whole)))
 }
 
 func TestReadWithoutTruncationSavesNothing(t *testing.T) {
@@ -184,7 +184,7 @@ func TestReadFailingFile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ws := memory(t, memFS{open: func() io.Reader { return tt.r }})
-			requireFailure(t, call(t, tools.NewRead(ws, nil), whole), framing.CodeIO, tt.message)
+			requireFailure(t, call(t, tools.NewRead(tools.Env{Workspace: ws}), whole), framing.CodeIO, tt.message)
 		})
 	}
 }

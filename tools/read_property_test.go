@@ -61,7 +61,7 @@ func TestReadManyLinesLikeOracle(t *testing.T) {
 				for i := range n {
 					content.WriteString(line(i))
 				}
-				tool := tools.NewRead(fileOf(t, content.String()), newSpool(t, artifact.Options{}))
+				tool := tools.NewRead(tools.Env{Workspace: fileOf(t, content.String()), Spool: newSpool(t, artifact.Options{})})
 				requireLikeOracle(t, call(t, tool, whole), content.String(), fileRecords(content.String()), true)
 			})
 		}
@@ -84,7 +84,7 @@ func TestReadLongLinesLikeOracle(t *testing.T) {
 				long[:len(long)/2] + "\n" + long[len(long)/2:],
 				long[:len(long)/2] + strings.Repeat("\n", 2001) + long[len(long)/2:],
 			} {
-				out := call(t, tools.NewRead(fileOf(t, content), spool), whole)
+				out := call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content), Spool: spool}), whole)
 				requireLikeOracle(t, out, content, fileRecords(content), true)
 			}
 		}
@@ -103,7 +103,7 @@ var randomText = rapid.Custom(func(t *rapid.T) string {
 // choppedFile is a file that is read in pieces of any size.
 func choppedFile(t testing.TB, chop func(io.Reader) io.Reader, content string) tools.Tool {
 	ws := memory(t, memFS{open: func() io.Reader { return chop(strings.NewReader(content)) }})
-	return tools.NewRead(ws, nil)
+	return tools.NewRead(tools.Env{Workspace: ws})
 }
 
 func TestReadRandomRangesLikeOracle(t *testing.T) {
@@ -151,7 +151,7 @@ func FuzzReadIsReversible(f *testing.F) {
 		f.Add(content)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		out := call(t, tools.NewRead(fileOf(t, content), nil), whole)
+		out := call(t, tools.NewRead(tools.Env{Workspace: fileOf(t, content)}), whole)
 		require.Equal(t, !utf8.ValidString(content), header(out, "valid_utf8") == "false")
 		_, truncated := out.Result.Get("truncated")
 		_, empty := out.Result.Get("total_lines")

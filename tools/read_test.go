@@ -12,7 +12,7 @@ import (
 )
 
 func TestReadDefinition(t *testing.T) {
-	d := tools.NewRead(newWorkspace(t, nil), nil).Definition()
+	d := tools.NewRead(tools.Env{Workspace: newWorkspace(t, nil)}).Definition()
 	require.Equal(t, "read", d.Name)
 	require.Equal(t, []string{"shell:read"}, d.Tags)
 	require.True(t, d.ReadOnly && d.Idempotent && !d.Destructive)
@@ -40,7 +40,7 @@ func TestReadShowsLines(t *testing.T) {
 		{"spaces", "  \n", "1   "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := tools.NewRead(newWorkspace(t, map[string]string{"f": tt.content}), nil)
+			tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": tt.content})})
 			require.Equal(t, tt.want, call(t, tool, whole).Text)
 		})
 	}
@@ -63,7 +63,7 @@ func TestReadRanges(t *testing.T) {
 		{"largest end", `{"path":"f","ranges":[{"start_line":4,"end_line":9223372036854775807},{"start_line":4,"end_line":9223372036854775806}]}`, "4(no_nl) last\n\n4(no_nl) last"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := tools.NewRead(newWorkspace(t, map[string]string{"f": content}), nil)
+			tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": content})})
 			out := call(t, tool, tt.arguments)
 			require.Equal(t, "valid_utf8: false\n\n"+tt.want, out.Text, "validity is that of the file")
 			require.Equal(t, &tools.Stats{Lines: strings.Count(tt.want, "\n") + 1, Bytes: len(tt.want)}, out.Display.Stats)
@@ -84,7 +84,7 @@ func TestReadPastEnd(t *testing.T) {
 		{"empty file, ranges", "", `{"path":"f","ranges":[{"start_line":1,"end_line":1},{"start_line":3,"end_line":3}]}`, "3", "0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := tools.NewRead(newWorkspace(t, map[string]string{"f": tt.content}), nil)
+			tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": tt.content})})
 			out := call(t, tool, tt.arguments)
 			requireFailure(t, out, tools.CodeReadPastEOF, "start_line "+tt.start+" is past end of file (total_lines: "+tt.lines+")")
 			require.Equal(t, []framing.Header{{Key: "total_lines", Value: tt.lines}}, out.Error.Fields)
@@ -94,7 +94,7 @@ func TestReadPastEnd(t *testing.T) {
 }
 
 func TestReadEmptyFile(t *testing.T) {
-	tool := tools.NewRead(newWorkspace(t, map[string]string{"f": ""}), newSpool(t, artifact.Options{}))
+	tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": ""}), Spool: newSpool(t, artifact.Options{})})
 	for _, arguments := range []string{
 		`{"path":"f"}`, `{"path":"f","start_line":1}`, `{"path":"f","end_line":7}`,
 		`{"path":"f","ranges":[{"start_line":1,"end_line":1}]}`,
@@ -107,7 +107,7 @@ func TestReadEmptyFile(t *testing.T) {
 }
 
 func TestReadDisplay(t *testing.T) {
-	tool := tools.NewRead(newWorkspace(t, map[string]string{"f": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"}), nil)
+	tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"})})
 	for _, tt := range []struct{ arguments, want string }{
 		{`{"path":"f"}`, "f .."},
 		{`{"path":"f","start_line":2}`, "f 2.."},
@@ -128,13 +128,13 @@ func TestReadDisplay(t *testing.T) {
 }
 
 func TestReadStatsAreThoseOfTheVisibleBody(t *testing.T) {
-	tool := tools.NewRead(newWorkspace(t, map[string]string{"f": strings.Repeat("\n", 2001)}), nil)
+	tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"f": strings.Repeat("\n", 2001)})})
 	out := call(t, tool, whole)
 	require.Equal(t, &tools.Stats{Lines: 1891, Bytes: 10236}, out.Display.Stats)
 }
 
 func TestReadEchoesNeitherPathNorRange(t *testing.T) {
-	tool := tools.NewRead(newWorkspace(t, map[string]string{"name": "x\n"}), nil)
+	tool := tools.NewRead(tools.Env{Workspace: newWorkspace(t, map[string]string{"name": "x\n"})})
 	out := call(t, tool, `{"path":"name","start_line":1,"end_line":77}`)
 	require.Equal(t, "1 x", out.Text)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
@@ -33,6 +34,13 @@ type Config struct {
 	Spool   *artifact.Spool
 	NoSpool bool
 
+	// Guard refuses changes of files that an agent has not read as they are now;
+	// nil refuses nothing.
+	Guard *guard.Policy
+
+	// EditStyle says which editor is the tool edit, by default EditReplace.
+	EditStyle EditStyle
+
 	// Own are the harness's own tools, which come behind ours.
 	Own []Tool
 	// Tools are the names of the tools to expose, ours and own, in any order;
@@ -48,6 +56,15 @@ type Config struct {
 	// its images; see [Session.Call]. 0 means [DefaultFrameLimit].
 	FrameLimit int
 }
+
+// An EditStyle is a way for a model to say what it wants to change.
+type EditStyle string
+
+// The styles.
+const (
+	EditReplace EditStyle = "replace" // exact texts: [NewEdit]
+	EditLines   EditStyle = "line"    // line numbers: [NewLineEdit]
+)
 
 // A Session is a set of tools for the agents of one harness. It is safe for
 // concurrent use.
@@ -95,7 +112,8 @@ func New(cfg Config) (*Session, error) {
 		}
 		spool = s.own
 	}
-	tools, err := exposed(append(builtin(s.workspace, spool), cfg.Own...), cfg.Tools)
+	env := Env{Workspace: s.workspace, Spool: spool, Guard: cfg.Guard}
+	tools, err := exposed(append(builtin(env, cfg.EditStyle), cfg.Own...), cfg.Tools)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +135,9 @@ func (cfg Config) check() error {
 		return errors.New("both a root and a workspace")
 	case cfg.NoSpool && cfg.Spool != nil:
 		return errors.New("both a spool and none")
+	case cfg.EditStyle != "" && cfg.EditStyle != EditReplace && cfg.EditStyle != EditLines:
+		shown, _ := escape.Field(string(cfg.EditStyle))
+		return fmt.Errorf("unknown edit style: %s", shown)
 	case cfg.FrameLimit < 0:
 		return errors.New("negative frame limit")
 	case slices.ContainsFunc(cfg.Middleware, func(m Middleware) bool { return m == nil }):
@@ -146,10 +167,16 @@ func exposed(tools []Tool, names []string) ([]Tool, error) {
 }
 
 // builtin returns the tools of this package in the order of registration.
-func builtin(ws *workspace.Workspace, spool *artifact.Spool) []Tool {
+func builtin(env Env, style EditStyle) []Tool {
+	edit := NewEdit(env)
+	if style == EditLines {
+		edit = NewLineEdit(env)
+	}
 	return []Tool{
-		NewRead(ws, spool),
-		NewLs(ws, spool),
+		NewRead(env),
+		NewLs(env),
+		edit,
+		NewWrite(env),
 	}
 }
 

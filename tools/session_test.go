@@ -33,7 +33,7 @@ func TestSessionExposesTools(t *testing.T) {
 	for _, tt := range []struct {
 		allowed, want []string
 	}{
-		{nil, []string{"read", "ls", "zed", "done"}},
+		{nil, []string{"read", "ls", "edit", "write", "zed", "done"}},
 		{[]string{"done", "read"}, []string{"read", "done"}},
 		{[]string{"ls", "ls"}, []string{"ls"}},
 		{[]string{}, nil},
@@ -82,7 +82,7 @@ func TestNewRefusesContradictions(t *testing.T) {
 }
 
 func TestSetRunsTools(t *testing.T) {
-	set, err := tools.NewSet(done, tools.NewRead(fileOf(t, "x\n"), nil))
+	set, err := tools.NewSet(done, tools.NewRead(tools.Env{Workspace: fileOf(t, "x\n")}))
 	require.NoError(t, err)
 	require.Equal(t, []string{"done", "read"}, definitions(set))
 	require.Equal(t, "done", set.Call(t.Context(), tools.Call{Tool: "done"}).Text)

@@ -17,7 +17,7 @@ import (
 func requireSuggestion(t *testing.T, names []string, path, want string) {
 	t.Helper()
 	listing := &memDir{names: names}
-	out := call(t, tools.NewRead(memory(t, memFS{listing: listing}), nil), readArgs{Path: path})
+	out := call(t, tools.NewRead(tools.Env{Workspace: memory(t, memFS{listing: listing})}), readArgs{Path: path})
 	message := fmt.Sprintf("cannot read %q: no such file or directory", path)
 	if want != "" {
 		message += fmt.Sprintf("; did you mean %q?", want)
@@ -69,7 +69,7 @@ func TestReadSuggestsTheOneNearestName(t *testing.T) {
 }
 
 func TestReadQuotesItsSuggestion(t *testing.T) {
-	out := call(t, tools.NewRead(memory(t, memFS{listing: &memDir{names: []string{"a\n\"\u202e"}}}), nil), `{"path":"a\nxx"}`)
+	out := call(t, tools.NewRead(tools.Env{Workspace: memory(t, memFS{listing: &memDir{names: []string{"a\n\"\u202e"}}})}), `{"path":"a\nxx"}`)
 	requireFailure(t, out, framing.CodeNotFound, `cannot read "a\nxx": no such file or directory; did you mean "a\n\"\u{202e}"?`)
 }
 
@@ -79,7 +79,7 @@ func TestReadSuggestionIsNeverCut(t *testing.T) {
 	const reason = `": no such file or directory`
 	for directories := 400; directories <= 520; directories++ {
 		path := strings.Repeat("d/", directories) + "main.og"
-		out := call(t, tools.NewRead(memory(t, memFS{listing: &memDir{names: []string{"main.go"}}}), nil), readArgs{Path: path})
+		out := call(t, tools.NewRead(tools.Env{Workspace: memory(t, memFS{listing: &memDir{names: []string{"main.go"}}})}), readArgs{Path: path})
 		require.Contains(t, out.Error.Error(), reason)
 		if !strings.HasSuffix(out.Error.Error(), reason) {
 			require.True(t, strings.HasSuffix(out.Error.Error(), `main.go"?`), "%s", out.Text)
@@ -89,7 +89,7 @@ func TestReadSuggestionIsNeverCut(t *testing.T) {
 
 func TestReadSuggestsRealFiles(t *testing.T) {
 	ws := newWorkspace(t, map[string]string{"src/target_file": "", "src/other": ""})
-	tool := tools.NewRead(ws, nil)
+	tool := tools.NewRead(tools.Env{Workspace: ws})
 	out := call(t, tool, `{"path":"src/target_fiel"}`)
 	requireFailure(t, out, framing.CodeNotFound, `cannot read "src/target_fiel": no such file or directory; did you mean "src/target_file"?`)
 	out = call(t, tool, `{"path":"scr/target_file"}`)

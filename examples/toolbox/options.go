@@ -13,6 +13,7 @@ import (
 
 	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/guard"
 )
 
 // options are the session options. A member that is not here, or of another
@@ -62,6 +63,8 @@ func parseOptions(text string) (options, error) {
 	switch {
 	case opts.Expose != "all" && opts.Expose != "policy":
 		return opts, usageError{"options: expose must be all or policy"}
+	case opts.EditStyle != nil && *opts.EditStyle != "replace" && *opts.EditStyle != "line":
+		return opts, usageError{"options: edit_style must be replace, line or patch"}
 	case opts.FrameLimit != nil && *opts.FrameLimit < 1:
 		return opts, usageError{"options: frame_limit must be >= 1"}
 	}
@@ -116,14 +119,13 @@ func (o options) missing() string {
 		name string
 		set  bool
 	}{
-		{"edit_style", o.EditStyle != nil},
+		{"edit_style", o.EditStyle != nil && *o.EditStyle == "patch"},
 		{"model_tags", len(o.ModelTags) > 0},
 		{"tool_policy", len(o.ToolPolicy) > 0 && string(o.ToolPolicy) != "{}"},
 		{"images", o.Images != nil && *o.Images},
 		{"store", o.Store != "mem" && o.Store != "none"},
 		{"home", o.Home != ""},
 		{"dir_lock", len(o.DirLock) > 0 && string(o.DirLock) != "false"},
-		{"guard", o.Guard},
 		{"patch_mode", o.PatchMode != "atomic"},
 		{"faults", len(o.Faults) > 0},
 	} {
@@ -145,6 +147,12 @@ func (o options) config(dir string, log *slog.Logger) (tools.Config, error) {
 		}
 	}
 	cfg := tools.Config{Root: root, Tools: o.Tools}
+	if o.EditStyle != nil {
+		cfg.EditStyle = tools.EditStyle(*o.EditStyle)
+	}
+	if o.Guard {
+		cfg.Guard = &guard.Policy{Store: new(guard.Store)}
+	}
 	if o.FrameLimit != nil {
 		cfg.FrameLimit = *o.FrameLimit
 	}

@@ -20,7 +20,7 @@ const maxQuotedName = 64
 // decode decodes the JSON object text into the struct v. Prefix stands before
 // the messages: it is empty for the outer object, else like "edits[0]: ".
 func (o *object) decode(text []byte, prefix string, v reflect.Value) error {
-	given, err := o.sort(text, prefix)
+	given, err := o.sort(text, prefix, v)
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,9 @@ func (o *object) decode(text []byte, prefix string, v reflect.Value) error {
 		if err := f.value.decode(raw, name, v.Field(f.index)); err != nil {
 			return err
 		}
+		if other := o.field(f.notBelow); other >= 0 && v.Field(f.index).Int() < v.Field(o.fields[other].index).Int() {
+			return invalid(name + " must be >= " + f.notBelow)
+		}
 	}
 	if o.check {
 		if err := v.Addr().Interface().(checker).Check(); err != nil {
@@ -49,15 +52,16 @@ func (o *object) decode(text []byte, prefix string, v reflect.Value) error {
 }
 
 // sort returns the values of the object text in the order of the fields, nil
-// for those that are absent or null.
-func (o *object) sort(text []byte, prefix string) ([][]byte, error) {
+// for those that are absent or null. What it says of an unknown field may be
+// up to the struct v.
+func (o *object) sort(text []byte, prefix string, v reflect.Value) ([][]byte, error) {
 	values := make([][]byte, len(o.fields))
 	seen := make([]bool, len(o.fields))
 	for name, value := range members(text) {
 		i := o.field(name)
 		switch {
 		case i < 0:
-			return nil, invalid(fmt.Sprintf("%sunknown field %s; allowed: %s", prefix, quoteName(name), o.names))
+			return nil, invalid(fmt.Sprintf("%sunknown field %s; %s", prefix, quoteName(name), o.advice(name, v)))
 		case seen[i]:
 			return nil, invalid(prefix + "duplicate field " + quoteName(name))
 		}
@@ -67,6 +71,16 @@ func (o *object) sort(text []byte, prefix string) ([][]byte, error) {
 		}
 	}
 	return values, nil
+}
+
+// advice returns what to do about an unknown field.
+func (o *object) advice(name string, v reflect.Value) string {
+	if h, ok := v.Addr().Interface().(hinter); ok {
+		if hint := h.Hint(name); hint != "" {
+			return hint
+		}
+	}
+	return "allowed: " + o.names
 }
 
 func quoteName(name string) string {

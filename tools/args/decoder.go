@@ -37,7 +37,7 @@ func For[T any]() *Decoder[T] {
 // The decoder accepts what the schema accepts, with four exceptions that the
 // schema's vocabulary lacks: it also takes null for an optional field; it
 // counts the bytes of a string, not its characters; it keeps integers to 64
-// bits; and it asks for what excludes and Check say.
+// bits; and it asks for what notBelow, excludes and Check say.
 func (d *Decoder[T]) Schema() json.RawMessage { return d.schema }
 
 // Decode decodes the argument text of a call. An error is a [framing.Error]

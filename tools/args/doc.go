@@ -26,10 +26,14 @@
 //
 // The tag "limits" holds, separated by spaces, minimum and maximum of a number;
 // minLength=1 and maxLength (in bytes) of a string; minItems=1 and maxItems of
-// an array; enum, the values of a string, separated by "|"; and excludes, names
-// of fields, separated by "|", that must be absent when this one is given. The
-// tag "description" is text for the model. A struct with a method Check() error
-// is asked after its fields have passed; the error's text becomes the message.
+// an array; enum, the values of a string, separated by "|"; notBelow, the name of
+// an earlier integer that this one is not less than, both being required; and
+// excludes, names of fields, separated by "|", that must be absent when this one
+// is given. The tag "description" is text for the model. A struct with a method
+// Check() error is asked after its fields have passed; the error's text becomes
+// the message. One with a method Hint(field string) string is asked about an
+// unknown field; what it returns, if anything, takes the place of the list of
+// allowed fields in the message.
 //
 // The package is not for JSON in general. The building blocks of the library
 // take Go values and never see JSON.

@@ -23,6 +23,7 @@ type field struct {
 	optional    bool
 	description string
 	excludes    []string // fields that must be absent when this one is given
+	notBelow    string   // an earlier integer field that this one is not less than
 	value       value
 }
 
@@ -57,6 +58,10 @@ const (
 // A checker is a struct with rules that go beyond single fields.
 type checker interface{ Check() error }
 
+// A hinter is a struct that knows what somebody who gives a field that it does
+// not have may have meant. The hint may be empty.
+type hinter interface{ Hint(field string) string }
+
 var (
 	pathType    = reflect.TypeFor[Path]()
 	checkerType = reflect.TypeFor[checker]()
@@ -78,7 +83,10 @@ func newObject(t reflect.Type, outer ...reflect.Type) *object {
 		names = append(names, f.name)
 	}
 	o.names = strings.Join(names, ", ")
-	for _, f := range o.fields {
+	for i, f := range o.fields {
+		if other := o.field(f.notBelow); f.notBelow != "" && (other < 0 || other >= i || !o.isInteger(other) || !o.isInteger(i)) {
+			panic(fmt.Sprintf("args: field %s of %v is to be compared with what is no earlier required integer", f.name, t))
+		}
 		if slices.ContainsFunc(f.excludes, func(name string) bool { return o.field(name) < 0 }) {
 			panic(fmt.Sprintf("args: field %s of %v excludes an unknown field", f.name, t))
 		}
@@ -157,6 +165,8 @@ func (f *field) setLimit(limit string) (err error) {
 		if v.enum = strings.Split(text, "|"); of != kindString {
 			err = errors.New("it is for strings")
 		}
+	case "notBelow":
+		f.notBelow = text
 	case "excludes":
 		f.excludes = strings.Split(text, "|")
 	default:
@@ -183,6 +193,11 @@ func (l *limits[T]) set(key, text string, parse func(string) (T, error)) error {
 
 func parseInt(s string) (int64, error)     { return strconv.ParseInt(s, 10, 64) }
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
+
+// isInteger reports whether the field with that index is a required integer.
+func (o *object) isInteger(i int) bool {
+	return o.fields[i].value.kind == kindInteger && !o.fields[i].optional
+}
 
 // field returns the index of the field with that name, or -1.
 func (o *object) field(name string) int {

@@ -2,9 +2,6 @@ package args
 
 import "errors"
 
-// errEndBeforeStart is the fault of a range that ends before it starts.
-var errEndBeforeStart = errors.New("end_line must be >= start_line")
-
 // Read is the arguments of the tool read.
 type Read struct {
 	Path      Path        `json:"path" description:"File to read; relative paths start at the working directory."`
@@ -20,7 +17,7 @@ func (r Read) Check() error {
 		start = *r.StartLine
 	}
 	if r.EndLine != nil && *r.EndLine < start {
-		return errEndBeforeStart
+		return errors.New("end_line must be >= start_line")
 	}
 	return nil
 }
@@ -28,13 +25,5 @@ func (r Read) Check() error {
 // A LineRange is a range of lines, both ends inclusive, from 1.
 type LineRange struct {
 	StartLine int64 `json:"start_line" limits:"minimum=1" description:"First line, inclusive, from 1."`
-	EndLine   int64 `json:"end_line" limits:"minimum=1" description:"Last line, inclusive."`
-}
-
-// Check refuses a range that ends before it starts.
-func (r LineRange) Check() error {
-	if r.EndLine < r.StartLine {
-		return errEndBeforeStart
-	}
-	return nil
+	EndLine   int64 `json:"end_line" limits:"minimum=1 notBelow=start_line" description:"Last line, inclusive."`
 }

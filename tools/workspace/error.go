@@ -4,18 +4,29 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 
+	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 )
 
-// An Error is a failed operation on a file. Code is one of the FS codes of
-// package framing and Reason the plain text of the system, without a path.
+// What can be tried on a file, as messages word it.
+const (
+	OpRead   = "read"
+	OpList   = "list"
+	OpWrite  = "write"
+	OpEdit   = "edit"
+	OpDelete = "delete"
+)
+
+// An Error is a failed operation on a file. Code is one of those of package
+// framing and Reason the plain text of the system, without a path.
 type Error struct {
 	Code   string
 	Op     string // what was tried: "read", "list", ...
-	Path   string // the absolute path
+	Path   string // the absolute path, or that of a Change as it was given
 	Reason string
 	Err    error // the error below, or nil
 }
@@ -30,15 +41,44 @@ var (
 	ErrNotRegular    = &Error{Code: framing.CodeNotRegular, Reason: "not a regular file"}
 	ErrExists        = &Error{Code: framing.CodeExists, Reason: "file exists", Err: fs.ErrExist}
 	ErrLoop          = &Error{Code: framing.CodeLoop, Reason: "too many levels of symbolic links"}
+	ErrTooLarge      = &Error{Code: framing.CodeTooLarge, Reason: "file too large"}
+	ErrStaleVersion  = &Error{Code: framing.CodeStaleVersion, Reason: "file changed since it was read"}
+	ErrNotObserved   = &Error{Code: framing.CodeNotObserved, Reason: "file exists and was not read"}
+	ErrNoFileName    = &Error{Code: framing.CodeInvalidArguments, Reason: "path must name a file"}
+	ErrDamaged       = &Error{Code: framing.CodeEditDamaged, Reason: "write failed and the file may be incomplete"}
 	ErrSandboxDenied = &Error{Code: framing.CodeSandboxDenied, Reason: "denied by the sandbox"}
 )
 
-// Error returns the operation, the path and the reason.
+// errGone is ErrStaleVersion of a file that is not there any more.
+var errGone = &Error{Code: framing.CodeStaleVersion, Reason: ErrStaleVersion.Reason, Err: fs.ErrNotExist}
+
+// tooLarge returns ErrTooLarge with the limit in bytes.
+func tooLarge(limit int64) error {
+	return &Error{Code: framing.CodeTooLarge, Reason: fmt.Sprintf("file exceeds %d bytes", limit)}
+}
+
+// damaged returns ErrDamaged with the reason of a failed write.
+func damaged(failure error) error {
+	kind := kindOf(failure)
+	return &Error{Code: framing.CodeEditDamaged, Reason: ErrDamaged.Reason + ": " + kind.Reason, Err: failure}
+}
+
+// Error returns one line that says what could not be done to which file, and
+// why. The path is quoted.
 func (e *Error) Error() string {
 	if e.Op == "" {
 		return e.Reason
 	}
-	return e.Op + " " + e.Path + ": " + e.Reason
+	path := escape.QuotePath(e.Path)
+	switch {
+	case e.Code != framing.CodeNotObserved:
+		reason, _ := escape.Field(e.Reason)
+		return "cannot " + e.Op + " " + path + ": " + reason
+	case e.Op == OpWrite:
+		return "cannot overwrite existing " + path + " without reading it first"
+	default:
+		return e.Op + " requires reading " + path + " first"
+	}
 }
 
 // Unwrap returns the error below.
@@ -48,6 +88,15 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
+}
+
+// CodeOf returns the code of the first [*Error] in err, "" if there is none.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
 }
 
 // classify returns err as an *Error of the operation. The end of ctx stays what

@@ -115,9 +115,9 @@ func TestErrorTellsOperationAndPath(t *testing.T) {
 	ws, err := workspace.NewFS(t.Context(), fakeFS{fault: fs.ErrNotExist}, root)
 	require.NoError(t, err)
 	_, err = ws.Open(t.Context(), "", "x")
-	require.EqualError(t, err, "read "+ws.Resolve("", "x")+": no such file or directory")
+	require.EqualError(t, err, `cannot read "`+ws.Resolve("", "x")+`": no such file or directory`)
 	_, err = ws.OpenDir(t.Context(), "", "x")
-	require.EqualError(t, err, "list "+ws.Resolve("", "x")+": no such file or directory")
+	require.EqualError(t, err, `cannot list "`+ws.Resolve("", "x")+`": no such file or directory`)
 	require.EqualError(t, workspace.ErrLoop, "too many levels of symbolic links")
 }
 

@@ -83,5 +83,5 @@ func ExampleNewFS() {
 	fmt.Println(err)
 	// Output:
 	// 5
-	// read /../etc/passwd: no such file or directory
+	// cannot read "/../etc/passwd": no such file or directory
 }

@@ -8,7 +8,21 @@ import (
 )
 
 // OS is the file system of the host.
-type OS struct{}
+type OS struct {
+	// NoSync leaves it to the system when to write changes to disk. They are
+	// faster then; a crash of the machine may lose them, or leave an empty file.
+	NoSync bool
+
+	fault func(step string) error // of tests: fails, or ends the process, at a step
+}
+
+// step is asked before each step of a change.
+func (o OS) step(name string) error {
+	if o.fault == nil {
+		return nil
+	}
+	return o.fault(name)
+}
 
 // Open opens a regular file. On Linux the file is first found without being
 // opened, so that nothing else is ever opened; elsewhere it is looked at, then

@@ -8,12 +8,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openRegular opens a regular file and nothing else. A descriptor with O_PATH
-// says what a name leads to without opening it (open(2)); the file itself is
-// then opened through that descriptor, so that nothing can take its place in
-// between. Without /proc it falls back on what other systems do.
+// openRegular opens a regular file and nothing else. Without /proc it falls
+// back on what other systems do.
 func openRegular(name string) (*os.File, error) {
-	fd, err := ignoringEINTR(func() (int, error) { return unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0) })
+	f, err := reopen(unix.AT_FDCWD, name, 0)
+	if errors.Is(err, errNoProc) {
+		return openChecked(name, nonBlocking)
+	}
+	return f, err
+}
+
+// openRegularIn opens the regular file that has the name of the place, and
+// nothing else, not even what a link leads to.
+func openRegularIn(p place) (*os.File, error) {
+	f, err := reopen(int(p.handle.Fd()), p.base, unix.O_NOFOLLOW)
+	if errors.Is(err, errNoProc) {
+		return openCheckedIn(p)
+	}
+	return f, err
+}
+
+var errNoProc = errors.New("no /proc")
+
+// reopen opens a regular file in two steps. A descriptor with O_PATH says what
+// a name leads to without opening it (open(2)); the file itself is then opened
+// through that descriptor, so that nothing can take its place in between.
+func reopen(dir int, name string, flags int) (*os.File, error) {
+	fd, err := ignoringEINTR(func() (int, error) { return unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|flags, 0) })
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +51,7 @@ func openRegular(name string) (*os.File, error) {
 		return unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_CLOEXEC|nonBlocking, 0)
 	})
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
-		return openChecked(name, nonBlocking)
+		return nil, errNoProc
 	}
 	if err != nil {
 		return nil, err

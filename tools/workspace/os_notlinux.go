@@ -5,3 +5,5 @@ package workspace
 import "os"
 
 func openRegular(name string) (*os.File, error) { return openChecked(name, nonBlocking) }
+
+func openRegularIn(p place) (*os.File, error) { return openCheckedIn(p) }

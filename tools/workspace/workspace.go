@@ -50,11 +50,68 @@ type Dir interface {
 	Close() error
 }
 
+// A WriteFS is an FS whose files can be changed.
+type WriteFS interface {
+	FS
+	// Entry finds the file that name leads to, and looks at it without opening
+	// it. If there is none the Entry is about the place where it would be: a
+	// symbolic link that leads nowhere stands for what it names, and missing
+	// directories above it, but for "..", do not matter. Anything but a regular
+	// file is an error.
+	Entry(ctx context.Context, name string) (Entry, error)
+}
+
+// An Entry is a regular file that is to be changed, or the place of one that is
+// to be made. It is used by one goroutine at a time. All its methods are about
+// the file that [WriteFS.Entry] has found.
+type Entry interface {
+	// Key returns the identity of the file, as in [Target].
+	Key() string
+	// Dir returns the canonical path of its directory, or of the nearest one
+	// above it that exists.
+	Dir() string
+	// Exists reports whether the file was there when it was looked at.
+	Exists() bool
+	// Read reads the file, and is [ErrTooLarge] if it has more than limit
+	// bytes. The data is not to be changed: it tells later whether the file
+	// still holds it.
+	Read(ctx context.Context, limit int64) ([]byte, error)
+	// Version returns the version of the file, whatever its size; the zero
+	// Version if there is none.
+	Version(ctx context.Context) (Version, error)
+	// Verify is [ErrStaleVersion] if the file is not what has been read, or
+	// looked at, any more, and [ErrExists] if there is one now where none was.
+	Verify(ctx context.Context) error
+	// Stage prepares data, which is not to be changed, as the new content. It
+	// makes directories that are missing.
+	Stage(ctx context.Context, data []byte) (Staged, error)
+	// Remove removes the file after check and Verify.
+	Remove(ctx context.Context, check Check) error
+	// Close releases what the Entry holds. What is staged must have been
+	// published or discarded before.
+	Close() error
+}
+
+// Staged is the new content of an [Entry]. Nothing is to be seen of it yet.
+type Staged interface {
+	// Publish makes the content visible after check and Verify, all at once if
+	// the file system can. It never takes the place of a file that has
+	// appeared where none was. Whatever happens, nothing else is left behind.
+	Publish(ctx context.Context, check Check) error
+	// Discard removes what has been prepared. It does nothing after Publish.
+	Discard()
+}
+
+// A Check is asked right before a change becomes visible; an error prevents it.
+// A nil Check has no objection.
+type Check func(ctx context.Context) error
+
 // A Workspace is a file system and the directory that relative paths start at
 // when a call names no other. It is safe for concurrent use.
 type Workspace struct {
-	fs  FS
-	dir string
+	fs    FS
+	dir   string
+	turns turns
 }
 
 // New returns a Workspace in the given directory of the host's file system. A
@@ -83,7 +140,7 @@ func NewFS(ctx context.Context, fsys FS, dir string) (*Workspace, error) {
 	if err != nil {
 		return nil, classify(ctx, "open", dir, err)
 	}
-	return &Workspace{fsys, canonical}, nil
+	return &Workspace{fs: fsys, dir: canonical}, nil
 }
 
 // Dir returns the directory that relative paths start at by default.
@@ -119,7 +176,7 @@ func (w *Workspace) Open(ctx context.Context, dir, path string) (File, error) {
 	name := w.Resolve(dir, path)
 	f, err := w.fs.Open(ctx, name)
 	if err != nil {
-		return nil, classify(ctx, "read", name, err)
+		return nil, classify(ctx, OpRead, name, err)
 	}
 	return &file{f, ctx, name}, nil
 }
@@ -133,7 +190,7 @@ func (w *Workspace) OpenDir(ctx context.Context, dir, path string) (Dir, error) 
 	name := w.Resolve(dir, path)
 	d, err := w.fs.OpenDir(ctx, name)
 	if err != nil {
-		return nil, classify(ctx, "list", name, err)
+		return nil, classify(ctx, OpList, name, err)
 	}
 	return &directory{d, ctx, name}, nil
 }
@@ -150,7 +207,7 @@ func (f *file) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := f.File.Read(p)
-	return n, classifyRead(f.ctx, "read", f.name, err)
+	return n, classifyRead(f.ctx, OpRead, f.name, err)
 }
 
 // A directory is a Dir that obeys a context and returns classified errors.
@@ -165,7 +222,7 @@ func (d *directory) ReadDir(n int) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	entries, err := d.Dir.ReadDir(n)
-	return entries, classifyRead(d.ctx, "list", d.name, err)
+	return entries, classifyRead(d.ctx, OpList, d.name, err)
 }
 
 // classifyRead is classify for the error of a read, which may be the end.

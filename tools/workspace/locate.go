@@ -1,0 +1,122 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxLinks is how many symbolic links are followed to a file.
+const maxLinks = 40
+
+// locate finds the place that an absolute path leads to. Links are followed as
+// the system follows them, but one that leads nowhere gives the place where it
+// leads. A path through ".." is taken as it is, not shortened: "link/.." is the
+// parent of what the link leads to.
+func locate(name string) (place, error) {
+	links := 0
+	for {
+		dir, base := filepath.Split(name)
+		if base == "" || base == "." || base == ".." {
+			return place{}, noFile(name)
+		}
+		p, err := openDirectoryOf(dir, &links)
+		if err != nil {
+			return place{}, err
+		}
+		p.base = base
+		if len(p.missing) > 0 {
+			return p, nil
+		}
+		target, err := p.root.Readlink(base)
+		if err != nil { // no link; whatever else there is shows later
+			return p, nil
+		}
+		_ = p.close()
+		if links++; links > maxLinks {
+			return place{}, ErrLoop
+		}
+		name = follow(dir, target)
+	}
+}
+
+// noFile returns the error of a path that can only name a directory.
+func noFile(name string) error {
+	_, err := os.Stat(name)
+	switch {
+	case err == nil:
+		return ErrIsDirectory
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrNoFileName
+	default:
+		return err
+	}
+}
+
+// openDirectoryOf opens the directory with a path that ends in a separator, or
+// the nearest one above it that exists.
+func openDirectoryOf(dir string, links *int) (place, error) {
+	p, err := openPlace(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return p, err
+	}
+	up, last := filepath.Split(strings.TrimRightFunc(dir, isSeparator))
+	switch last {
+	case "..": // of something that is not there
+		return place{}, ErrNotFound
+	case "":
+		return place{}, err
+	}
+	if p, err = openDirectoryOf(up, links); err != nil || last == "." {
+		return p, err
+	}
+	if len(p.missing) == 0 {
+		target, err := p.root.Readlink(last)
+		if err == nil { // it leads nowhere, or did so a moment ago
+			_ = p.close()
+			if *links++; *links > maxLinks {
+				return place{}, ErrLoop
+			}
+			return openDirectoryOf(withSeparator(follow(up, target)), links)
+		}
+	}
+	p.missing = append(p.missing, last)
+	return p, nil
+}
+
+// openPlace opens a directory. Its path ends in a separator, so that the system
+// opens nothing else (path_resolution(7)).
+func openPlace(dir string) (place, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{root: root}
+	if p.handle, err = root.Open("."); err == nil {
+		p.dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		_ = p.close()
+		return place{}, err
+	}
+	return p, nil
+}
+
+// follow returns the path of the target of a link in a directory.
+func follow(dir, target string) string {
+	if filepath.IsAbs(target) {
+		return target
+	}
+	return dir + target
+}
+
+func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
+
+func withSeparator(dir string) string {
+	if !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator)
+	}
+	return dir
+}

@@ -1,0 +1,98 @@
+package workspace
+
+import (
+	"io"
+	"os"
+)
+
+// rewrite writes the data into the file itself, whose links and attributes
+// stay. Whoever reads meanwhile may see a mixture. After a failure the old
+// bytes are put back.
+func (s *staged) rewrite(now stamp) error {
+	f, err := s.root.OpenFile(s.base, os.O_RDWR|nonBlocking, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it is synced below
+	opened, err := stampOf(f)
+	if err != nil {
+		return err
+	}
+	if !opened.equal(now) {
+		return ErrStaleVersion
+	}
+	old, err := s.oldBytes(f, now.size())
+	if err != nil {
+		return err
+	}
+	if err := s.overwrite(f, now.size()); err != nil {
+		return s.restore(f, old, now.size(), err)
+	}
+	dropPrivileges(f, now)
+	return nil
+}
+
+// oldBytes returns what is to be put back if the data cannot be written: the
+// whole file unless it is huge, then what the data goes over.
+func (s *staged) oldBytes(f *os.File, size int64) ([]byte, error) {
+	n := size
+	if n > MaxEditBytes {
+		n = min(size, int64(len(s.data)))
+	}
+	old := make([]byte, n)
+	_, err := io.ReadFull(io.NewSectionReader(f, 0, n), old)
+	if err == io.ErrUnexpectedEOF { //nolint:errorlint // it is never wrapped
+		err = ErrStaleVersion
+	}
+	return old, err
+}
+
+// overwrite writes the data at the start of f and cuts f behind it, once the
+// data is on disk.
+func (s *staged) overwrite(f *os.File, size int64) error {
+	if err := s.system.step("overwrite"); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(s.data, 0); err != nil {
+		return err
+	}
+	if err := s.syncFile(f, "sync overwritten"); err != nil || int64(len(s.data)) >= size {
+		return err
+	}
+	if err := s.system.step("truncate"); err != nil {
+		return err
+	}
+	if err := f.Truncate(int64(len(s.data))); err != nil {
+		return err
+	}
+	return s.syncFile(f, "sync truncated")
+}
+
+func (s *staged) syncFile(f *os.File, step string) error {
+	if err := s.system.step(step); err != nil || s.system.NoSync {
+		return err
+	}
+	return f.Sync()
+}
+
+// restore puts the old bytes back. It returns the failure that it is called
+// for, or says that the file is damaged.
+func (s *staged) restore(f *os.File, old []byte, size int64, failure error) error {
+	err := s.system.step("restore")
+	if now, statErr := stampOf(f); statErr != nil || now.size() < size && int64(len(old)) < size {
+		return damaged(failure) // what was cut off is gone
+	}
+	if err == nil {
+		_, err = f.WriteAt(old, 0)
+	}
+	if err == nil {
+		err = f.Truncate(size)
+	}
+	if err == nil {
+		err = s.syncFile(f, "sync restored")
+	}
+	if err != nil {
+		return damaged(failure)
+	}
+	return failure
+}

@@ -1,0 +1,254 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Stage prepares data as the content of the file. What is then left to do is
+// quick: for a file with one name, data is in a temporary file beside it, on
+// disk and with the owner, mode and attributes of the file. A file with
+// several names, or one that a new file cannot be like, is to be rewritten in
+// place.
+func (e *entry) Stage(ctx context.Context, data []byte) (Staged, error) {
+	s := &staged{entry: e, data: data}
+	err := s.prepare(ctx)
+	if err != nil {
+		s.Discard()
+		return nil, err
+	}
+	return s, nil
+}
+
+// staged is the new content of an entry.
+type staged struct {
+	*entry
+	data []byte
+
+	into    place        // where the temporary file is, with no directory missing
+	pending *pendingFile // nil if the file is rewritten in place
+	like    stamp        // the state of the file that the temporary one is like
+	opened  []place      // directories below that of the entry, to be closed
+	made    []place      // what was made of them, by its name in the directory above
+}
+
+func (s *staged) prepare(ctx context.Context) error {
+	s.into = s.place
+	if s.found == nil {
+		if err := s.makeParents(); err != nil {
+			return err
+		}
+		return s.write(ctx, 0o666)
+	}
+	if err := checkWritable(s.place); err != nil {
+		return err
+	}
+	now, err := s.lstat()
+	if err != nil || now.links() > 1 {
+		return nil // what is wrong shows when it is published
+	}
+	err = s.write(ctx, 0o600)
+	if errors.Is(err, errInPlace) {
+		s.cleanUp()
+		return nil
+	}
+	return err
+}
+
+// makeParents makes the directories that are missing.
+func (s *staged) makeParents() error {
+	for _, name := range s.missing {
+		if err := s.system.step("mkdir"); err != nil {
+			return err
+		}
+		err := s.into.root.Mkdir(name, 0o777)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err == nil {
+			made := s.into
+			made.base = name
+			s.made = append(s.made, made)
+		}
+		below, err := s.into.child(name)
+		if err != nil {
+			return err
+		}
+		s.into = below
+		s.opened = append(s.opened, below)
+	}
+	return nil
+}
+
+// write writes the data to a temporary file with that mode, less the umask.
+// An existing file is taken as the model for the rest.
+func (s *staged) write(ctx context.Context, perm fs.FileMode) error {
+	if err := s.system.step("create"); err != nil {
+		return err
+	}
+	removeStale(s.into)
+	pending, err := newPending(s.into, perm)
+	if err != nil {
+		if s.found != nil && refusesNewFile(err) {
+			err = errors.Join(errInPlace, err)
+		}
+		return err
+	}
+	s.pending = pending
+	for rest := s.data; len(rest) > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.system.step("write"); err != nil {
+			return err
+		}
+		n, err := s.pending.Write(rest[:min(len(rest), blockSize)])
+		if err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	if s.found != nil {
+		if err := s.liken(); err != nil {
+			return err
+		}
+	}
+	if err := s.system.step("sync"); err != nil || s.system.NoSync {
+		return err
+	}
+	return s.pending.Sync()
+}
+
+// errInPlace says that no new file can take the place of the old one.
+var errInPlace = errors.New("the file must be rewritten in place")
+
+// liken gives the temporary file the owner, mode and attributes of the file. It
+// goes by descriptors: a name could lead to another file by now.
+func (s *staged) liken() error {
+	if err := s.system.step("attributes"); err != nil {
+		return err
+	}
+	model, now, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer model.Close() //nolint:errcheck // nothing was written
+	s.like = now
+	if err := copyAttributes(s.pending.File, model.(*osFile).File, now); err != nil {
+		return errors.Join(errInPlace, err)
+	}
+	return nil
+}
+
+// Publish makes the new content visible, if what was read is still there, and
+// nothing where nothing was. Until then nothing can be seen of it.
+func (s *staged) Publish(ctx context.Context, check Check) error {
+	defer s.Discard()
+	now, err := s.readyStamp(ctx, check)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.found == nil:
+		err = s.create()
+	case s.pending == nil || now.links() > 1:
+		err = s.rewrite(now)
+	default:
+		err = s.replace(now)
+	}
+	if err != nil {
+		return err
+	}
+	s.made = nil
+	s.syncDirs()
+	return nil
+}
+
+// replace renames the temporary file over the file.
+func (s *staged) replace(now stamp) error {
+	if !now.equal(s.like) { // touched meanwhile, perhaps with another mode
+		if err := s.liken(); errors.Is(err, errInPlace) {
+			return s.rewrite(now)
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := s.system.step("rename"); err != nil {
+		return err
+	}
+	err := s.pending.replace(s.system.NoSync)
+	if err != nil && cannotBeReplaced(err) {
+		return s.rewrite(now)
+	}
+	return err
+}
+
+// create gives the temporary file its name, unless that is taken.
+func (s *staged) create() error {
+	if err := s.system.step("publish"); err != nil {
+		return err
+	}
+	temporary := filepath.Base(s.pending.Name())
+	err := renameExclusive(s.into, temporary)
+	if errors.Is(err, errors.ErrUnsupported) {
+		if err = s.into.root.Link(temporary, s.base); err != nil && !errors.Is(err, fs.ErrExist) {
+			err = s.copyExclusive()
+		}
+		return err // the temporary file is removed as after a failure
+	}
+	if err == nil {
+		s.pending.forget()
+	}
+	return err
+}
+
+// copyExclusive writes the file itself, for file systems that can neither link
+// nor rename without replacing.
+func (s *staged) copyExclusive() error {
+	f, err := s.into.root.OpenFile(s.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(s.data)
+	if err == nil && !s.system.NoSync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = s.into.root.Remove(s.base)
+	}
+	return err
+}
+
+// syncDirs makes the new name durable, and those of the directories above.
+func (s *staged) syncDirs() {
+	s.syncDir()
+	for _, p := range s.opened {
+		if !s.system.NoSync {
+			_ = p.handle.Sync()
+		}
+	}
+}
+
+// Discard removes what has been prepared. It does nothing after Publish.
+func (s *staged) Discard() {
+	s.cleanUp()
+	for i := len(s.made) - 1; i >= 0; i-- {
+		_ = s.made[i].root.Remove(s.made[i].base) // fails if it is not empty
+	}
+	s.made = nil
+	for _, p := range s.opened {
+		_ = p.close()
+	}
+	s.opened = nil
+}
+
+// cleanUp removes the temporary file.
+func (s *staged) cleanUp() {
+	if s.pending != nil {
+		_ = s.pending.Cleanup()
+		s.pending = nil
+	}
+}

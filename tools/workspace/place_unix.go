@@ -1,0 +1,66 @@
+//go:build unix
+
+package workspace
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// checkWritable returns why this process may not write to the file. A file
+// that is read-only is meant to stay as it is, although another could take its
+// place.
+func checkWritable(p place) error {
+	return unix.Faccessat(int(p.handle.Fd()), p.base, unix.W_OK, unix.AT_EACCESS)
+}
+
+// refusesNewFile reports whether an error says that the directory takes no new
+// file, or none with so long a name.
+func refusesNewFile(err error) bool {
+	return errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENAMETOOLONG)
+}
+
+// cannotBeReplaced reports whether rename(2) says that nothing can take the
+// place of a file, which is so for one that something is mounted on.
+func cannotBeReplaced(err error) bool {
+	return errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EXDEV)
+}
+
+// dropPrivileges takes the set-user-ID and set-group-ID bits from a file that
+// was written to. The kernel does so too, unless root writes.
+func dropPrivileges(f *os.File, s stamp) {
+	if s.Mode&(unix.S_ISUID|unix.S_ISGID) != 0 {
+		_ = unix.Fchmod(int(f.Fd()), uint32(s.Mode)&keptMode)
+	}
+}
+
+// keptMode are the bits of a mode that a file keeps when its content changes:
+// the permissions and the sticky bit.
+const keptMode = 0o777 | unix.S_ISVTX
+
+// openCheckedIn opens the regular file that has the name of the place on
+// systems that cannot find a file without opening it.
+func openCheckedIn(p place) (*os.File, error) {
+	before, err := p.lstat()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRegular(before.mode()); err != nil {
+		return nil, err
+	}
+	f, err := p.root.OpenFile(p.base, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	after, err := stampOf(f)
+	if err == nil && (after.Dev != before.Dev || after.Ino != before.Ino) {
+		err = ErrStaleVersion
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,83 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strconv"
+)
+
+const nonBlocking = 0
+
+func openRegularIn(p place) (*os.File, error) {
+	info, err := p.root.Lstat(p.base)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRegular(info.Mode()); err != nil {
+		return nil, err
+	}
+	return p.root.Open(p.base)
+}
+
+// checkWritable returns why this process may not write to the file. A file
+// that is read-only is meant to stay as it is.
+func checkWritable(p place) error {
+	f, err := p.root.OpenFile(p.base, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func refusesNewFile(err error) bool               { return errors.Is(err, fs.ErrPermission) }
+func cannotBeReplaced(error) bool                 { return false }
+func dropPrivileges(*os.File, stamp)              {}
+func removeStale(place)                           {}
+func copyAttributes(f, _ *os.File, s stamp) error { return f.Chmod(s.mode()) }
+
+// A pendingFile is a temporary file that waits to get the name of its place.
+type pendingFile struct {
+	*os.File
+	place place
+	name  string
+	named bool
+}
+
+func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
+	for {
+		name := "." + p.base + strconv.FormatInt(rand.Int64(), 10)
+		f, err := p.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil {
+			return &pendingFile{f, p, name, false}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+}
+
+// replace renames the file over what has the name.
+func (t *pendingFile) replace(bool) error {
+	if err := t.Close(); err != nil {
+		return err
+	}
+	if err := t.place.root.Rename(t.name, t.place.base); err != nil {
+		return err
+	}
+	t.forget()
+	return nil
+}
+
+// forget says that the file has been given its name.
+func (t *pendingFile) forget() { t.named = true }
+
+// Cleanup closes the file, and removes it unless it has got its name.
+func (t *pendingFile) Cleanup() error {
+	err := t.Close()
+	if t.named {
+		return err
+	}
+	return t.place.root.Remove(t.name)
+}
