@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -155,14 +156,43 @@ func TestOwnerIsKept(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to give files away")
 	}
-	ws := tree(t, "f")
-	path := filepath.Join(ws.Dir(), "f")
-	require.NoError(t, os.Chown(path, 65534, 12345))
-	inode := stat(t, path).Ino
-	write(t, ws, "f", "new")
-	got := stat(t, path)
-	require.Equal(t, [2]uint32{65534, 12345}, [2]uint32{got.Uid, got.Gid})
-	require.NotEqual(t, inode, got.Ino)
+	for _, owner := range [][2]int{{65534, 12345}, {65534, os.Getegid()}, {os.Geteuid(), 12345}} {
+		ws := tree(t, "f")
+		path := filepath.Join(ws.Dir(), "f")
+		require.NoError(t, os.Chown(path, owner[0], owner[1]))
+		inode := stat(t, path).Ino
+		write(t, ws, "f", "new")
+		got := stat(t, path)
+		require.Equal(t, owner, [2]int{int(got.Uid), int(got.Gid)})
+		require.NotEqual(t, inode, got.Ino)
+	}
+}
+
+func TestLinkThatMovesWhileItsTurnComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws := tree(t, "one", "two")
+		link := filepath.Join(ws.Dir(), "link")
+		require.NoError(t, os.Symlink("one", link))
+		first := change(t, ws, workspace.OpEdit, "one")
+		second := make(chan *workspace.Change)
+		go func() {
+			c, err := ws.Change(t.Context(), workspace.OpEdit, "", "link")
+			if err != nil {
+				t.Error(err)
+			}
+			second <- c
+		}()
+		synctest.Wait() // until it waits for its turn
+		require.NoError(t, os.Remove(link))
+		require.NoError(t, os.Symlink("two", link))
+		first.Close()
+		c := <-second
+		defer c.Close()
+		require.Equal(t, filepath.Join(ws.Dir(), "two"), c.Target().Key)
+		other, err := ws.Change(t.Context(), workspace.OpEdit, "", "one")
+		require.NoError(t, err, "the turn of the first one is free")
+		other.Close()
+	})
 }
 
 func TestLongNamesAreRewrittenInPlace(t *testing.T) {
