@@ -13,9 +13,19 @@ import (
 // median of the base's.
 func Run(b *testing.B, base, target func()) {
 	b.Helper()
+	RunPrepared(b, func() {}, base, target)
+}
+
+// RunPrepared is Run with something to do before each run of target that is
+// not measured.
+func RunPrepared(b *testing.B, prepare, base, target func()) {
+	b.Helper()
 	b.ReportAllocs()
 	var targets, bases []time.Duration
 	for b.Loop() {
+		b.StopTimer()
+		prepare()
+		b.StartTimer()
 		start := time.Now()
 		target()
 		targets = append(targets, time.Since(start))

@@ -81,3 +81,13 @@ func (d *fakeDir) ReadDir(int) ([]fs.DirEntry, error) {
 	return []fs.DirEntry{nil}, d.fault
 }
 func (d *fakeDir) Close() error { return nil }
+
+func requireError(t *testing.T, err error, op, path, code, reason string, is error) {
+	t.Helper()
+	var e *workspace.Error
+	require.ErrorAs(t, err, &e, path)
+	require.Equal(t, []string{code, op, path, reason}, []string{e.Code, e.Op, e.Path, e.Reason})
+	if is != nil {
+		require.ErrorIs(t, err, is)
+	}
+}

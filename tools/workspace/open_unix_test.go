@@ -193,13 +193,3 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
-
-func requireError(t *testing.T, err error, op, path, code, reason string, is error) {
-	t.Helper()
-	var e *workspace.Error
-	require.ErrorAs(t, err, &e, path)
-	require.Equal(t, []string{code, op, path, reason}, []string{e.Code, e.Op, e.Path, e.Reason})
-	if is != nil {
-		require.ErrorIs(t, err, is)
-	}
-}

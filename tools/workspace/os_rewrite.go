@@ -68,13 +68,6 @@ func (s *staged) overwrite(f *os.File, size int64) error {
 	return s.syncFile(f, "sync truncated")
 }
 
-func (s *staged) syncFile(f *os.File, step string) error {
-	if err := s.system.step(step); err != nil || s.system.NoSync {
-		return err
-	}
-	return f.Sync()
-}
-
 // restore puts the old bytes back. It returns the failure that it is called
 // for, or says that the file is damaged.
 func (s *staged) restore(f *os.File, old []byte, size int64, failure error) error {

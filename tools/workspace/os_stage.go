@@ -116,10 +116,14 @@ func (s *staged) write(ctx context.Context, perm fs.FileMode) error {
 			return err
 		}
 	}
-	if err := s.system.step("sync"); err != nil || s.system.NoSync {
+	return s.syncFile(s.pending.File, "sync")
+}
+
+func (s *staged) syncFile(f *os.File, step string) error {
+	if err := s.system.step(step); err != nil || s.system.NoSync {
 		return err
 	}
-	return s.pending.Sync()
+	return f.Sync()
 }
 
 // errInPlace says that no new file can take the place of the old one.
@@ -170,16 +174,21 @@ func (s *staged) Publish(ctx context.Context, check Check) error {
 // replace renames the temporary file over the file.
 func (s *staged) replace(now stamp) error {
 	if !now.equal(s.like) { // touched meanwhile, perhaps with another mode
-		if err := s.liken(); errors.Is(err, errInPlace) {
+		err := s.liken()
+		if errors.Is(err, errInPlace) {
 			return s.rewrite(now)
-		} else if err != nil {
+		}
+		if err == nil {
+			err = s.syncFile(s.pending.File, "sync again")
+		}
+		if err != nil {
 			return err
 		}
 	}
 	if err := s.system.step("rename"); err != nil {
 		return err
 	}
-	err := s.pending.replace(s.system.NoSync)
+	err := s.pending.replace()
 	if err != nil && cannotBeReplaced(err) {
 		return s.rewrite(now)
 	}
@@ -191,18 +200,16 @@ func (s *staged) create() error {
 	if err := s.system.step("publish"); err != nil {
 		return err
 	}
-	temporary := filepath.Base(s.pending.Name())
-	err := renameExclusive(s.into, temporary)
-	if errors.Is(err, errors.ErrUnsupported) {
-		if err = s.into.root.Link(temporary, s.base); err != nil && !errors.Is(err, fs.ErrExist) {
-			err = s.copyExclusive()
-		}
-		return err // the temporary file is removed as after a failure
+	err := s.pending.create()
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
 	}
-	if err == nil {
-		s.pending.forget()
+	// The temporary file is removed afterwards, as after a failure.
+	err = s.into.root.Link(filepath.Base(s.pending.Name()), s.base)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return err
+	return s.copyExclusive()
 }
 
 // copyExclusive writes the file itself, for file systems that can neither link

@@ -4,7 +4,6 @@ package workspace
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
@@ -12,13 +11,13 @@ import (
 )
 
 // A pendingFile is a temporary file that waits to get the name of its place.
-// As long as it does, it is open and locked: this tells it from one that a dead
-// process left.
+// As long as it does, it is open and locked, which tells it from one that a dead
+// process left. So it is renamed here, while it is open, and after one fsync:
+// CloseAtomicallyReplace would close it first, and sync once more.
 type pendingFile struct {
 	*renameio.PendingFile
 	place place
-	held  *os.File // a second descriptor, which outlives the first
-	named bool     // it has its name, and is no longer temporary
+	named bool // it has got its name, and is no longer temporary
 }
 
 // newPending makes a temporary file in the directory of p, with that mode less
@@ -28,36 +27,26 @@ func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &pendingFile{PendingFile: f, place: p}
-	// flock(2) belongs to the open file, not to the descriptor.
 	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		_ = f.Cleanup()
-		return nil, err
-	}
-	t.held = os.NewFile(uintptr(fd), f.Name())
-	return t, nil
+	return &pendingFile{f, p, false}, nil
 }
 
 // replace renames the file over what has the name.
-func (t *pendingFile) replace(noSync bool) error {
-	if !noSync {
-		return t.CloseAtomicallyReplace()
-	}
-	if err := t.place.root.Rename(filepath.Base(t.Name()), t.place.base); err != nil {
-		return err
-	}
-	t.forget()
-	return nil
+func (t *pendingFile) replace() error {
+	err := t.place.root.Rename(filepath.Base(t.Name()), t.place.base)
+	t.named = err == nil
+	return err
 }
 
-// forget says that the file has been given its name.
-func (t *pendingFile) forget() { t.named = true }
+// create renames the file to a name that is free.
+func (t *pendingFile) create() error {
+	err := renameExclusive(t.place, filepath.Base(t.Name()))
+	t.named = err == nil
+	return err
+}
 
 // Cleanup closes the file, and removes it unless it has got its name.
 func (t *pendingFile) Cleanup() error {
-	defer t.held.Close()
 	if t.named {
 		return t.File.Close()
 	}

@@ -58,20 +58,18 @@ func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
 	}
 }
 
-// replace renames the file over what has the name.
-func (t *pendingFile) replace(bool) error {
+// replace renames the file over what has the name. An open file cannot be
+// renamed here.
+func (t *pendingFile) replace() error {
 	if err := t.Close(); err != nil {
 		return err
 	}
-	if err := t.place.root.Rename(t.name, t.place.base); err != nil {
-		return err
-	}
-	t.forget()
-	return nil
+	err := t.place.root.Rename(t.name, t.place.base)
+	t.named = err == nil
+	return err
 }
 
-// forget says that the file has been given its name.
-func (t *pendingFile) forget() { t.named = true }
+func (t *pendingFile) create() error { return errors.ErrUnsupported }
 
 // Cleanup closes the file, and removes it unless it has got its name.
 func (t *pendingFile) Cleanup() error {
