@@ -238,3 +238,8 @@ var whole = readArgs{Path: "f"}
 func writeLines(path string, n int) error {
 	return os.WriteFile(path, []byte(strings.Repeat("x\n", n)), 0o666)
 }
+
+// writeFile writes a file of a workspace as somebody else would.
+func writeFile(ws *workspace.Workspace, name, content string) error {
+	return os.WriteFile(filepath.Join(ws.Dir(), name), []byte(content), 0o666)
+}
