@@ -214,11 +214,9 @@ func TestWriteTellsWhatItDid(t *testing.T) {
 			require.Equal(t, tt.text, out.Text)
 			require.Equal(t, tt.display, out.Display.Header())
 			requireContent(t, filepath.Join(ws.Dir(), "d", "f"), tt.content)
-			switch {
-			case tt.name == "binary":
+			require.Equal(t, strings.Contains(tt.display, "+"), out.Display.Diffs.Diff != nil)
+			if tt.name == "binary" {
 				require.Equal(t, diff.Payload{Text: "[diff skipped: file looks binary]"}, out.Display.Diffs)
-			default:
-				require.Equal(t, strings.Contains(tt.display, "+"), out.Display.Diffs.Diff != nil)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
@@ -110,6 +111,66 @@ func ExampleNewSet() {
 	// hello Ada\n
 	// error: unknown field "Name"; allowed: name
 	// error: unknown tool: write
+}
+
+func ExampleEnv() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// A set of one's own in which an agent changes only what it has read.
+	env := tools.Env{Workspace: ws, Guard: &guard.Policy{Store: new(guard.Store)}}
+	set, err := tools.NewSet(tools.NewRead(env), tools.NewLineEdit(env), tools.NewWrite(env))
+	if err != nil {
+		log.Fatal(err)
+	}
+	run := func(tool, arguments string) {
+		out := set.Call(context.Background(), tools.Call{Agent: "main", Tool: tool, Arguments: []byte(arguments)})
+		fmt.Printf("%s\n\n", out.Text)
+	}
+	insert := `{"path": "notes.txt", "edits": [{"start_line": 2, "end_line_exclusive": 2, "newText": "more", "context_line": "first"}]}`
+	run("edit", insert)
+	run("read", `{"path": "notes.txt", "end_line": 1}`)
+	run("edit", insert)
+	run("edit", insert)
+	// Output:
+	// error: edit requires reading "notes.txt" first — read the file, then retry
+	//
+	// 1(crlf) first
+	//
+	// edits: 1
+	// changed: true
+	// new_max_valid_start_line: 4
+	// total_bytes: 17
+	//
+	// edits: 1
+	// changed: true
+	// new_max_valid_start_line: 5
+	// total_bytes: 23
+}
+
+func ExampleNewEdit() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	edit := tools.NewEdit(tools.Env{Workspace: ws})
+	out := edit.Call(context.Background(), tools.Call{
+		Arguments: []byte(`{"path": "notes.txt", "edits": [{"oldText": "last", "newText": "the end"}]}`),
+	})
+	fmt.Println(out.Text)
+	fmt.Println(out.Display.Header())
+	// Output:
+	// edits: 1
+	// changed: true
+	// total_bytes: 14
+	// notes.txt +1/-1
 }
 
 func ExampleMiddleware() {

@@ -95,7 +95,7 @@ type painter struct {
 func (p painter) line(pairs ...string) {
 	var out strings.Builder
 	for i := 0; i+1 < len(pairs); i += 2 {
-		style, text := pairs[i], escape.TerminalLine(pairs[i+1])
+		style, text := pairs[i], escape.TerminalLine(strings.ReplaceAll(pairs[i+1], "\t", "    "))
 		if p.colours && style != "" {
 			text = "\x1b[" + style + "m" + text + "\x1b[0m"
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/guard"
 )
 
 // A stop of the tour is one call and why it is made.
@@ -21,6 +22,11 @@ var stops = []stop{
 	{"A long file: the start and the end, the totals, and where the whole is.", "read", `{"path": "numbers.txt"}`},
 	{"A mistake in a name.", "read", `{"path": "note.txt"}`},
 	{"A mistake in an argument.", "read", `{"path": "notes.txt", "lines": 3}`},
+	{"Exact texts are replaced. New lines end like those around them.", "edit", `{"path": "notes.txt", "edits": [{"oldText": "first\n", "newText": "first\none more\n"}, {"oldText": "last", "newText": "the end"}]}`},
+	{"What they became.", "read", `{"path": "notes.txt"}`},
+	{"A text that is not there, and what may have been meant.", "edit", `{"path": "notes.txt", "edits": [{"oldText": "the  end", "newText": ""}]}`},
+	{"A new file, with the directory above it.", "write", `{"path": "docs/new.txt", "content": "hello\n"}`},
+	{"This session has the guard: what was not read is not overwritten.", "write", `{"path": "src/a.go", "content": ""}`},
 }
 
 // tour makes a call of each kind in a temporary directory and prints it as it
@@ -34,7 +40,7 @@ func tour(ctx context.Context, c console) error {
 	if err := layTour(dir); err != nil {
 		return err
 	}
-	session, err := tools.New(tools.Config{Root: dir})
+	session, err := tools.New(tools.Config{Root: dir, Guard: &guard.Policy{Store: new(guard.Store)}})
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,16 @@
 // Package workspace gives tools the files of a session: paths that start at an
 // agent's working directory, reads that never block on what is not a regular
-// file, and listings.
+// file, listings, and changes that happen wholly or not at all.
 //
-// The interface [FS] is a seam. [OS] is the file system of the host; a harness
-// puts its own in its place to confine the tools, or to keep files elsewhere.
+// A [Change] holds one file from the first look at it to the last. Changes
+// through one Workspace take turns; whoever else writes to the file is noticed
+// by its content, but for the instant between the last look and the renaming.
+// Against other processes only the creation of a file is free of that gap.
+//
+// The interfaces [FS] and [WriteFS] are a seam. [OS] is the file system of the
+// host; a harness puts its own in its place to confine the tools, or to keep
+// files elsewhere.
 //
 // The package is not a sandbox. With [OS] a tool reaches whatever the process
-// may read.
+// may reach.
 package workspace

@@ -1,11 +1,14 @@
 package workspace_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing/fstest"
 
@@ -84,4 +87,81 @@ func ExampleNewFS() {
 	// Output:
 	// 5
 	// cannot read "/../etc/passwd": no such file or directory
+}
+
+func ExampleWorkspace_Change() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	appendTo := func(path, text string) (workspace.Outcome, error) {
+		c, err := ws.Change(ctx, workspace.OpEdit, "", path)
+		if err != nil {
+			return workspace.Outcome{}, err
+		}
+		defer c.Close()
+		var old []byte
+		if c.Exists() {
+			if old, err = c.Read(ctx); err != nil {
+				return workspace.Outcome{}, err
+			}
+		}
+		return c.Commit(ctx, append(bytes.Clone(old), text...))
+	}
+	for range 2 {
+		out, err := appendTo("logs/today", "once more\n")
+		fmt.Printf("created %t, before %q, %v\n", out.Created, out.Before, err)
+	}
+	_, err = appendTo("logs", "x")
+	fmt.Println(err)
+	// Output:
+	// created true, before "", <nil>
+	// created false, before "once more\n", <nil>
+	// cannot edit "logs": is a directory
+}
+
+// confined is the file system of the host in which only files below a directory
+// can be changed.
+type confined struct {
+	workspace.OS
+	dir string // canonical
+}
+
+func (c confined) Entry(ctx context.Context, name string) (workspace.Entry, error) {
+	entry, err := c.OS.Entry(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	below, err := filepath.Rel(c.dir, entry.Key()) // where links lead, not what the path looks like
+	if err != nil || !filepath.IsLocal(below) {
+		entry.Close()
+		return nil, &workspace.Error{Code: workspace.ErrSandboxDenied.Code, Reason: "outside the project"}
+	}
+	return entry, nil
+}
+
+func ExampleWriteFS() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	dir, err = filepath.EvalSymlinks(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ws, err := workspace.NewFS(ctx, confined{dir: dir}, dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = ws.Change(ctx, workspace.OpWrite, "", "../elsewhere")
+	fmt.Println(err, errors.Is(err, workspace.ErrSandboxDenied))
+	// Output: cannot write "../elsewhere": outside the project true
 }
