@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/taukit/taukit/framing"
 )
@@ -61,47 +62,92 @@ type Outcome struct {
 // op is one of the Op constants, for messages. The caller must call Close.
 func (w *Workspace) Change(ctx context.Context, op, dir, path string) (*Change, error) {
 	c := &Change{op: op, target: Target{Display: path}}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	fsys, ok := w.fs.(WriteFS)
-	if !ok {
-		return nil, c.failed(ctx, errReadOnly)
-	}
-	name := w.Resolve(dir, path)
-	entry, err := fsys.Entry(ctx, name)
+	entry, err := w.lookup(ctx, dir, path, true)
 	for err == nil {
 		c.entry, c.target.Key = entry, entry.Key()
 		if c.done, err = w.turns.wait(ctx, c.target.Key); err != nil {
 			break
 		}
 		// Whoever had the turn before may have changed what is there.
-		if entry, err = fsys.Entry(ctx, name); err != nil {
+		if entry, err = w.lookup(ctx, dir, path, true); err != nil {
 			break
 		}
 		_ = c.entry.Close()
 		c.entry = entry
 		if entry.Key() == c.target.Key {
-			return c, nil
+			err = c.checkFound()
+			break
 		}
 		c.done() // a link leads elsewhere by now
 		c.done = nil
 	}
-	c.Close()
-	return nil, c.failed(ctx, err)
+	if err != nil {
+		c.Close()
+		return nil, c.failed(ctx, err)
+	}
+	return c, nil
+}
+
+// checkFound refuses what has no content.
+func (c *Change) checkFound() error {
+	if found, ok := c.entry.Found(); ok {
+		return checkRegular(found.Mode)
+	}
+	return nil
+}
+
+// Lookup finds what path, seen from dir, stands for, without a turn: see
+// [WriteFS]. The caller closes the Entry.
+func (w *Workspace) Lookup(ctx context.Context, dir, path string, follow bool) (Entry, error) {
+	entry, err := w.lookup(ctx, dir, path, follow)
+	if err != nil {
+		return nil, classify(ctx, OpRead, path, err)
+	}
+	return entry, nil
+}
+
+func (w *Workspace) lookup(ctx context.Context, dir, path string, follow bool) (Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	fsys, ok := w.fs.(WriteFS)
+	if !ok {
+		return nil, errReadOnly
+	}
+	return fsys.Lookup(ctx, w.Resolve(dir, path), follow)
+}
+
+// Turns waits for the turns of all files with the given keys, and returns a
+// function that ends them. A caller that has a turn must not wait for more: it
+// could wait for one who waits for it.
+func (w *Workspace) Turns(ctx context.Context, keys ...string) (done func(), err error) {
+	var ends []func()
+	done = func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) { // in one order for all
+		end, err := w.turns.wait(ctx, key)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		ends = append(ends, end)
+	}
+	return done, nil
 }
 
 // Target returns the file at path, seen from dir, without a turn. The path of a
 // file system that cannot be changed is its own key.
 func (w *Workspace) Target(ctx context.Context, dir, path string) (Target, error) {
 	t := Target{Key: w.Resolve(dir, path), Display: path}
-	fsys, ok := w.fs.(WriteFS)
-	if !ok {
+	if _, ok := w.fs.(WriteFS); !ok {
 		return t, nil
 	}
-	entry, err := fsys.Entry(ctx, t.Key)
+	entry, err := w.Lookup(ctx, dir, path, true)
 	if err != nil {
-		return Target{}, classify(ctx, OpRead, path, err)
+		return Target{}, err
 	}
 	t.Key = entry.Key()
 	return t, entry.Close()
@@ -130,7 +176,10 @@ func (c *Change) Target() Target { return c.target }
 func (c *Change) Dir() string { return c.entry.Dir() }
 
 // Exists reports whether the file exists.
-func (c *Change) Exists() bool { return c.entry.Exists() }
+func (c *Change) Exists() bool {
+	_, ok := c.entry.Found()
+	return ok
+}
 
 // Require fails unless what is expected is so. [ErrStaleVersion] says that the
 // file has another version, or is gone, which is [fs.ErrNotExist] as well;
@@ -139,22 +188,9 @@ func (c *Change) Exists() bool { return c.entry.Exists() }
 // the same way.
 func (c *Change) Require(ctx context.Context, e Expect) error {
 	c.expect = e
-	switch e.kind {
-	case expectAbsent:
-		if c.Exists() {
-			return c.failed(ctx, ErrNotObserved)
-		}
-	case expectVersion:
-		if !c.Exists() {
-			return c.failed(ctx, errGone)
-		}
-		v, err := c.entry.Version(ctx)
-		if err != nil {
-			return c.failed(ctx, err)
-		}
-		if v != e.version {
-			return c.failed(ctx, ErrStaleVersion)
-		}
+	err := e.Judge(c.Exists(), func() (Version, error) { return c.entry.Version(ctx) })
+	if err != nil {
+		return c.failed(ctx, err)
 	}
 	return nil
 }
@@ -202,7 +238,7 @@ func (c *Change) Commit(ctx context.Context, data []byte) (Outcome, error) {
 			outcome.Before = before
 		}
 	}
-	staged, err := c.entry.Stage(ctx, data)
+	staged, err := c.entry.Stage(ctx, data, StageOptions{})
 	if err != nil {
 		return Outcome{}, c.failed(ctx, err)
 	}
@@ -243,9 +279,15 @@ func (c *Change) unpublished(ctx context.Context, err error) error {
 
 // failed returns err as an [*Error] of the change.
 func (c *Change) failed(ctx context.Context, err error) error {
-	err = classify(ctx, c.op, c.target.Display, err)
+	return Failed(ctx, c.op, c.target.Display, err)
+}
+
+// Failed returns err as an [*Error] of what was tried on a path as it was given.
+// The end of ctx stays what it is.
+func Failed(ctx context.Context, op, path string, err error) error {
+	err = classify(ctx, op, path, err)
 	var e *Error
-	if errors.As(err, &e) && c.op == OpWrite && e.Code == framing.CodeStaleVersion && errors.Is(err, fs.ErrNotExist) {
+	if errors.As(err, &e) && op == OpWrite && e.Code == framing.CodeStaleVersion && errors.Is(err, fs.ErrNotExist) {
 		e.Reason = "file no longer exists"
 	}
 	return err

@@ -133,8 +133,8 @@ type confined struct {
 	dir string // canonical
 }
 
-func (c confined) Entry(ctx context.Context, name string) (workspace.Entry, error) {
-	entry, err := c.OS.Entry(ctx, name)
+func (c confined) Lookup(ctx context.Context, name string, follow bool) (workspace.Entry, error) {
+	entry, err := c.OS.Lookup(ctx, name, follow)
 	if err != nil {
 		return nil, err
 	}

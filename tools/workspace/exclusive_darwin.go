@@ -2,10 +2,9 @@ package workspace
 
 import "golang.org/x/sys/unix"
 
-// renameExclusive renames the file with a name in the directory of p to the
-// name of p, unless that is taken. The error is [errors.ErrUnsupported] if the
+// renameExclusive renames what has the name of a place to that of another one,
+// unless that is taken. The error is [errors.ErrUnsupported] if the
 // file system cannot do so.
-func renameExclusive(p place, name string) error {
-	dir := int(p.handle.Fd())
-	return unix.RenameatxNp(dir, name, dir, p.base, unix.RENAME_EXCL)
+func renameExclusive(from, to place) error {
+	return unix.RenameatxNp(int(from.handle.Fd()), from.base, int(to.handle.Fd()), to.base, unix.RENAME_EXCL)
 }

@@ -1,8 +1,8 @@
-//go:build unix && !linux && !darwin
+//go:build !linux && !darwin
 
 package workspace
 
 import "errors"
 
 // renameExclusive is not there: these systems link instead.
-func renameExclusive(place, string) error { return errors.ErrUnsupported }
+func renameExclusive(_, _ place) error { return errors.ErrUnsupported }

@@ -274,7 +274,7 @@ func TestFreshTimesProveNothing(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "f")
 		require.NoError(t, os.WriteFile(path, []byte("new"), 0o666))
-		e, err := OS{}.Entry(t.Context(), path)
+		e, err := OS{}.Lookup(t.Context(), path, true)
 		require.NoError(t, err)
 		defer e.Close()
 		read := e.(*entry)

@@ -12,10 +12,10 @@ import (
 const maxLinks = 40
 
 // locate finds the place that an absolute path leads to. Links are followed as
-// the system follows them, but one that leads nowhere gives the place where it
-// leads. A path through ".." is taken as it is, not shortened: "link/.." is the
+// the system follows them, one at the end only with follow; but one that leads
+// nowhere gives the place where it leads. A path through ".." is taken as it is, not shortened: "link/.." is the
 // parent of what the link leads to.
-func locate(name string) (place, error) {
+func locate(name string, follow bool) (place, error) {
 	links := 0
 	for {
 		dir, base := filepath.Split(name)
@@ -27,7 +27,7 @@ func locate(name string) (place, error) {
 			return place{}, err
 		}
 		p.base = base
-		if len(p.missing) > 0 {
+		if len(p.missing) > 0 || !follow {
 			return p, nil
 		}
 		target, err := p.root.Readlink(base)
@@ -38,7 +38,7 @@ func locate(name string) (place, error) {
 		if links++; links > maxLinks {
 			return place{}, ErrLoop
 		}
-		name = follow(dir, target)
+		name = targetOf(dir, target)
 	}
 }
 
@@ -79,7 +79,7 @@ func openDirectoryOf(dir string, links *int) (place, error) {
 			if *links++; *links > maxLinks {
 				return place{}, ErrLoop
 			}
-			return openDirectoryOf(withSeparator(follow(up, target)), links)
+			return openDirectoryOf(withSeparator(targetOf(up, target)), links)
 		}
 	}
 	p.missing = append(p.missing, last)
@@ -104,8 +104,8 @@ func openPlace(dir string) (place, error) {
 	return p, nil
 }
 
-// follow returns the path of the target of a link in a directory.
-func follow(dir, target string) string {
+// targetOf returns the path of the target of a link in a directory.
+func targetOf(dir, target string) string {
 	if filepath.IsAbs(target) {
 		return target
 	}

@@ -20,14 +20,13 @@ const blockSize = 64 << 10
 // milliseconds, some every two seconds.
 const racyAge = 2 * time.Second
 
-// Entry finds the file that name leads to, through symbolic links. The
-// directory is held open from then on, so that nothing can be put in its
-// place.
-func (o OS) Entry(ctx context.Context, name string) (Entry, error) {
+// Lookup finds what name stands for. Its directory is held open from then on,
+// so that nothing can be put in its place.
+func (o OS) Lookup(ctx context.Context, name string, follow bool) (Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p, err := locate(name)
+	p, err := locate(name, follow)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func (o OS) Entry(ctx context.Context, name string) (Entry, error) {
 type entry struct {
 	place
 	system OS
-	found  *stamp // nil if there was no file
+	found  *stamp // nil if there was nothing
 
 	// What has been read, to tell whether it is still there.
 	data    []byte
@@ -57,19 +56,28 @@ func (e *entry) look() error {
 		return nil
 	}
 	found, err := e.lstat()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
-		return err
 	}
 	e.found = &found
-	return checkRegular(found.mode())
+	return err
 }
 
-func (e *entry) Key() string  { return e.key() }
-func (e *entry) Dir() string  { return e.dir }
-func (e *entry) Exists() bool { return e.found != nil }
+func (e *entry) Key() string { return e.key() }
+func (e *entry) Dir() string { return e.dir }
+
+func (e *entry) Found() (Info, bool) {
+	if e.found == nil {
+		return Info{}, false
+	}
+	return Info{Mode: e.found.mode(), Size: e.found.size(), Stamp: *e.found}, true
+}
+
+// Recall takes over what was found before.
+func (e *entry) Recall(found Info, data []byte, since time.Time) {
+	was, _ := found.Stamp.(stamp) // that of another file system equals none
+	e.found, e.data, e.version, e.readAt = &was, data, "", since
+}
 
 // Read reads the file and remembers the state that it was in.
 func (e *entry) Read(ctx context.Context, limit int64) ([]byte, error) {
@@ -194,10 +202,10 @@ func (e *entry) verify(ctx context.Context) (stamp, error) {
 		return stamp{}, errGone
 	case err != nil:
 		return stamp{}, err
-	case !now.mode().IsRegular():
-		return stamp{}, ErrStaleVersion
 	case now.equal(*e.found) && !e.racy():
 		return now, nil
+	case !now.mode().IsRegular() || !e.found.mode().IsRegular():
+		return stamp{}, ErrStaleVersion
 	}
 	f, now, err := e.open()
 	if err != nil {
@@ -274,7 +282,7 @@ func (m *matcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Remove removes the file if it still is what has been read.
+// Remove removes the file, or symbolic link, if it still is what was found.
 func (e *entry) Remove(ctx context.Context, check Check) error {
 	if e.found == nil {
 		return ErrNotFound
@@ -285,9 +293,37 @@ func (e *entry) Remove(ctx context.Context, check Check) error {
 	if err := e.root.Remove(e.base); err != nil {
 		return err
 	}
-	e.syncDir()
+	e.SyncDir()
 	return nil
 }
+
+// Rename gives the file another name, if it still is what was found.
+func (e *entry) Rename(ctx context.Context, to Entry, check Check) error {
+	t, ok := to.(*entry)
+	switch {
+	case !ok:
+		return errors.ErrUnsupported
+	case e.found == nil:
+		return ErrNotFound
+	}
+	if err := e.ready(ctx, check); err != nil {
+		return err
+	}
+	err := renameExclusive(e.place, t.place)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err := linkAt(e.place, t.place); err != nil {
+		return err
+	}
+	return e.root.Remove(e.base)
+}
+
+// Mkdir makes a directory.
+func (e *entry) Mkdir(context.Context) error { return e.root.Mkdir(e.base, 0o777) }
+
+// Rmdir removes a directory that is empty.
+func (e *entry) Rmdir(context.Context) error { return removeDirectory(e.place) }
 
 // ready is asked right before a change becomes visible.
 func (e *entry) ready(ctx context.Context, check Check) error {
@@ -307,9 +343,9 @@ func (e *entry) readyStamp(ctx context.Context, check Check) (stamp, error) {
 	return e.verify(ctx)
 }
 
-// syncDir makes a change of the directory durable. Some file systems cannot,
+// SyncDir makes a change of the directory durable. Some file systems cannot,
 // and then nothing can be done about it.
-func (e *entry) syncDir() {
+func (e *entry) SyncDir() {
 	if !e.system.NoSync {
 		_ = e.handle.Sync()
 	}

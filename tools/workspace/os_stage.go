@@ -9,14 +9,22 @@ import (
 )
 
 // Stage prepares data as the content of the file. What is then left to do is
-// quick: for a file with one name, data is in a temporary file beside it, on
-// disk and with the owner, mode and attributes of the file. A file with
-// several names, or one that a new file cannot be like, is to be rewritten in
-// place.
-func (e *entry) Stage(ctx context.Context, data []byte) (Staged, error) {
-	s := &staged{entry: e, data: data}
-	err := s.prepare(ctx)
-	if err != nil {
+// quick: data is in a temporary file beside the file, on disk and with the
+// owner, mode and attributes that it is to have. But a file with several names,
+// or one that a new file cannot be like, is to be rewritten in place, unless
+// the name is to get a file of its own.
+func (e *entry) Stage(ctx context.Context, data []byte, opts StageOptions) (Staged, error) {
+	s := &staged{entry: e, data: data, newFile: opts.NewFile || e.found == nil, into: e.place}
+	if opts.Like != nil {
+		like, ok := opts.Like.(*entry)
+		if !ok {
+			return nil, errors.ErrUnsupported
+		}
+		s.model = like
+	} else if e.found != nil && e.found.mode().IsRegular() {
+		s.model = e
+	}
+	if err := s.prepare(ctx); err != nil {
 		s.Discard()
 		return nil, err
 	}
@@ -26,31 +34,33 @@ func (e *entry) Stage(ctx context.Context, data []byte) (Staged, error) {
 // staged is the new content of an entry.
 type staged struct {
 	*entry
-	data []byte
+	data    []byte
+	newFile bool   // the name gets a file of its own
+	model   *entry // what a new file is to be like; nil for no other one
 
 	into    place        // where the temporary file is, with no directory missing
 	pending *pendingFile // nil if the file is rewritten in place
-	like    stamp        // the state of the file that the temporary one is like
+	like    stamp        // the state of the model that the temporary file is like
 	opened  []place      // directories below that of the entry, to be closed
 	made    []place      // what was made of them, by its name in the directory above
 }
 
 func (s *staged) prepare(ctx context.Context) error {
-	s.into = s.place
 	if s.found == nil {
 		if err := s.makeParents(); err != nil {
 			return err
 		}
-		return s.write(ctx, 0o666)
 	}
-	if err := checkWritable(s.place); err != nil {
-		return err
+	if !s.newFile {
+		if err := checkWritable(s.place); err != nil {
+			return err
+		}
+		now, err := s.lstat()
+		if err != nil || now.links() > 1 {
+			return nil // what is wrong shows when it is published
+		}
 	}
-	now, err := s.lstat()
-	if err != nil || now.links() > 1 {
-		return nil // what is wrong shows when it is published
-	}
-	err = s.write(ctx, 0o600)
+	err := s.write(ctx)
 	if errors.Is(err, errInPlace) {
 		s.cleanUp()
 		return nil
@@ -83,16 +93,20 @@ func (s *staged) makeParents() error {
 	return nil
 }
 
-// write writes the data to a temporary file with that mode, less the umask.
-// An existing file is taken as the model for the rest.
-func (s *staged) write(ctx context.Context, perm fs.FileMode) error {
+// write writes the data to a temporary file. Nobody else may read it until it
+// is like its model.
+func (s *staged) write(ctx context.Context) error {
+	perm := fs.FileMode(0o600)
+	if s.model == nil {
+		perm = 0o666 // less the umask
+	}
 	if err := s.system.step("create"); err != nil {
 		return err
 	}
 	removeStale(s.into)
 	pending, err := newPending(s.into, perm)
 	if err != nil {
-		if s.found != nil && refusesNewFile(err) {
+		if !s.newFile && refusesNewFile(err) {
 			err = errors.Join(errInPlace, err)
 		}
 		return err
@@ -111,7 +125,7 @@ func (s *staged) write(ctx context.Context, perm fs.FileMode) error {
 		}
 		rest = rest[n:]
 	}
-	if s.found != nil {
+	if s.model != nil {
 		if err := s.liken(); err != nil {
 			return err
 		}
@@ -129,22 +143,23 @@ func (s *staged) syncFile(f *os.File, step string) error {
 // errInPlace says that no new file can take the place of the old one.
 var errInPlace = errors.New("the file must be rewritten in place")
 
-// liken gives the temporary file the owner, mode and attributes of the file. It
+// liken gives the temporary file the owner, mode and attributes of its model. It
 // goes by descriptors: a name could lead to another file by now.
 func (s *staged) liken() error {
 	if err := s.system.step("attributes"); err != nil {
 		return err
 	}
-	model, now, err := s.open()
+	model, now, err := s.model.open()
 	if err != nil {
 		return err
 	}
 	defer model.Close() //nolint:errcheck // nothing was written
 	s.like = now
-	if err := copyAttributes(s.pending.File, model.(*osFile).File, now); err != nil {
+	err = copyAttributes(s.pending.File, model.(*osFile).File, now)
+	if err != nil && !s.newFile {
 		return errors.Join(errInPlace, err)
 	}
-	return nil
+	return nil // a file of its own is like its model as far as may be
 }
 
 // Publish makes the new content visible, if what was read is still there, and
@@ -158,7 +173,7 @@ func (s *staged) Publish(ctx context.Context, check Check) error {
 	switch {
 	case s.found == nil:
 		err = s.create()
-	case s.pending == nil || now.links() > 1:
+	case s.pending == nil, !s.newFile && now.links() > 1:
 		err = s.rewrite(now)
 	default:
 		err = s.replace(now)
@@ -173,7 +188,7 @@ func (s *staged) Publish(ctx context.Context, check Check) error {
 
 // replace renames the temporary file over the file.
 func (s *staged) replace(now stamp) error {
-	if !now.equal(s.like) { // touched meanwhile, perhaps with another mode
+	if s.model == s.entry && !now.equal(s.like) { // touched meanwhile, perhaps with another mode
 		err := s.liken()
 		if errors.Is(err, errInPlace) {
 			return s.rewrite(now)
@@ -189,7 +204,7 @@ func (s *staged) replace(now stamp) error {
 		return err
 	}
 	err := s.pending.replace()
-	if err != nil && cannotBeReplaced(err) {
+	if err != nil && !s.newFile && cannotBeReplaced(err) {
 		return s.rewrite(now)
 	}
 	return err
@@ -231,7 +246,7 @@ func (s *staged) copyExclusive() error {
 
 // syncDirs makes the new name durable, and those of the directories above.
 func (s *staged) syncDirs() {
-	s.syncDir()
+	s.SyncDir()
 	for _, p := range s.opened {
 		if !s.system.NoSync {
 			_ = p.handle.Sync()
@@ -243,7 +258,7 @@ func (s *staged) syncDirs() {
 func (s *staged) Discard() {
 	s.cleanUp()
 	for i := len(s.made) - 1; i >= 0; i-- {
-		_ = s.made[i].root.Remove(s.made[i].base) // fails if it is not empty
+		_ = removeDirectory(s.made[i]) // fails if it is not empty
 	}
 	s.made = nil
 	for _, p := range s.opened {

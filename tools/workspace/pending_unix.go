@@ -40,7 +40,9 @@ func (t *pendingFile) replace() error {
 
 // create renames the file to a name that is free.
 func (t *pendingFile) create() error {
-	err := renameExclusive(t.place, filepath.Base(t.Name()))
+	temporary := t.place
+	temporary.base = filepath.Base(t.Name())
+	err := renameExclusive(temporary, t.place)
 	t.named = err == nil
 	return err
 }

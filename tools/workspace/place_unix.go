@@ -31,8 +31,8 @@ func cannotBeReplaced(err error) bool {
 // dropPrivileges takes the set-user-ID and set-group-ID bits from a file that
 // was written to. The kernel does so too, unless root writes.
 func dropPrivileges(f *os.File, s stamp) {
-	if s.Mode&(unix.S_ISUID|unix.S_ISGID) != 0 {
-		_ = unix.Fchmod(int(f.Fd()), uint32(s.Mode)&keptMode)
+	if s.bits&(unix.S_ISUID|unix.S_ISGID) != 0 {
+		_ = unix.Fchmod(int(f.Fd()), s.bits&keptMode)
 	}
 }
 
@@ -55,7 +55,7 @@ func openCheckedIn(p place) (*os.File, error) {
 		return nil, err
 	}
 	after, err := stampOf(f)
-	if err == nil && (after.Dev != before.Dev || after.Ino != before.Ino) {
+	if err == nil && !after.sameFile(before) {
 		err = ErrStaleVersion
 	}
 	if err != nil {
@@ -63,4 +63,15 @@ func openCheckedIn(p place) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// removeDirectory removes the directory that has the name of the place, if it
+// is empty. It removes nothing else that may have taken its name.
+func removeDirectory(p place) error {
+	return unix.Unlinkat(int(p.handle.Fd()), p.base, unix.AT_REMOVEDIR)
+}
+
+// linkAt gives a file a second name, unless that is taken.
+func linkAt(from, to place) error {
+	return unix.Linkat(int(from.handle.Fd()), from.base, int(to.handle.Fd()), to.base, 0)
 }

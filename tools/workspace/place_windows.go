@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 )
 
@@ -36,6 +37,15 @@ func cannotBeReplaced(error) bool                 { return false }
 func dropPrivileges(*os.File, stamp)              {}
 func removeStale(place)                           {}
 func copyAttributes(f, _ *os.File, s stamp) error { return f.Chmod(s.mode()) }
+
+// removeDirectory removes the directory that has the name of the place, if it
+// is empty.
+func removeDirectory(p place) error { return p.root.Remove(p.base) }
+
+// linkAt gives a file a second name, unless that is taken.
+func linkAt(from, to place) error {
+	return os.Link(filepath.Join(from.dir, from.base), filepath.Join(to.dir, to.base))
+}
 
 // A pendingFile is a temporary file that waits to get the name of its place.
 type pendingFile struct {

@@ -45,7 +45,7 @@ func isRandom(s string) bool {
 func removeIfStale(p place, name string) {
 	p.base = name
 	found, err := p.lstat()
-	if err != nil || !found.mode().IsRegular() || found.links() != 1 || int(found.Uid) != os.Geteuid() {
+	if err != nil || !found.mode().IsRegular() || found.links() != 1 || int(found.uid) != os.Geteuid() {
 		return
 	}
 	f, err := openRegularIn(p)

@@ -10,31 +10,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A stamp is the state that a file is in, as far as the system tells it.
-type stamp struct{ unix.Stat_t }
+// A stamp is the state that a file is in, as far as the system tells it. It is
+// comparable, and changes with each change of the file.
+type stamp struct {
+	dev, ino     uint64
+	length       int64
+	mtime, ctime unix.Timespec
+	bits         uint32 // of the mode
+	uid, gid     uint32
+	nlink        uint64
+}
 
 // lstat returns the state of what has the name of the place.
-func (p place) lstat() (s stamp, err error) {
-	_, err = ignoringEINTR(func() (int, error) {
-		return 0, unix.Fstatat(int(p.handle.Fd()), p.base, &s.Stat_t, unix.AT_SYMLINK_NOFOLLOW)
+func (p place) lstat() (stamp, error) {
+	var st unix.Stat_t
+	_, err := ignoringEINTR(func() (int, error) {
+		return 0, unix.Fstatat(int(p.handle.Fd()), p.base, &st, unix.AT_SYMLINK_NOFOLLOW)
 	})
-	return s, err
+	return newStamp(&st), err
 }
 
 // stampOf returns the state of an open file.
-func stampOf(f *os.File) (s stamp, err error) {
-	_, err = ignoringEINTR(func() (int, error) { return 0, unix.Fstat(int(f.Fd()), &s.Stat_t) })
-	return s, err
+func stampOf(f *os.File) (stamp, error) {
+	var st unix.Stat_t
+	_, err := ignoringEINTR(func() (int, error) { return 0, unix.Fstat(int(f.Fd()), &st) })
+	return newStamp(&st), err
 }
 
-func (s stamp) size() int64        { return s.Size }
-func (s stamp) links() int         { return int(s.Nlink) }
-func (s stamp) modTime() time.Time { return time.Unix(s.Mtim.Unix()) }
-func (s stamp) mode() fs.FileMode  { return typeOf(uint32(s.Mode)) | fs.FileMode(s.Mode&0o777) }
+// newStamp converts fields whose types differ between systems.
+func newStamp(st *unix.Stat_t) stamp {
+	return stamp{
+		dev: uint64(st.Dev), ino: uint64(st.Ino), length: st.Size, mtime: st.Mtim, ctime: st.Ctim,
+		bits: uint32(st.Mode), uid: st.Uid, gid: st.Gid, nlink: uint64(st.Nlink),
+	}
+}
+
+func (s stamp) size() int64        { return s.length }
+func (s stamp) links() int         { return int(s.nlink) }
+func (s stamp) modTime() time.Time { return time.Unix(s.mtime.Unix()) }
+func (s stamp) mode() fs.FileMode  { return typeOf(s.bits) | fs.FileMode(s.bits&0o777) }
 
 // equal reports whether two stamps are of one file that was not changed in
 // between. The time of the last change of status shows what the time of
 // modification, which anybody can set, does not.
 func (s stamp) equal(t stamp) bool {
-	return s.Dev == t.Dev && s.Ino == t.Ino && s.Size == t.Size && s.Mtim == t.Mtim && s.Ctim == t.Ctim
+	return s.sameFile(t) && s.length == t.length && s.mtime == t.mtime && s.ctime == t.ctime
 }
+
+func (s stamp) sameFile(t stamp) bool { return s.dev == t.dev && s.ino == t.ino }

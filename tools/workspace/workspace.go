@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // An FS is a file system that tools act on. Names are absolute paths in the
@@ -53,50 +54,87 @@ type Dir interface {
 // A WriteFS is an FS whose files can be changed.
 type WriteFS interface {
 	FS
-	// Entry finds the file that name leads to, and looks at it without opening
-	// it. If there is none the Entry is about the place where it would be: a
-	// symbolic link that leads nowhere stands for what it names, and missing
-	// directories above it, but for "..", do not matter. Anything but a regular
-	// file is an error.
-	Entry(ctx context.Context, name string) (Entry, error)
+	// Lookup finds what name stands for, and looks at it without opening it.
+	// With follow, a symbolic link at the end stands for what it leads to;
+	// those before the end are always followed. If there is nothing the Entry is
+	// about the place where a file would be: a link that leads nowhere stands
+	// for what it names, and missing directories above it, but for "..", do not
+	// matter. It is an error if the path cannot be that of a file: if it ends in
+	// a separator, "." or "..".
+	Lookup(ctx context.Context, name string, follow bool) (Entry, error)
 }
 
-// An Entry is a regular file that is to be changed, or the place of one that is
-// to be made. It is used by one goroutine at a time. All its methods are about
-// the file that [WriteFS.Entry] has found.
+// An Entry is a name in a directory, to be changed: that of a regular file, or
+// of a file that is to be made. It is used by one goroutine at a time.
+//
+// An Entry remembers what it has found, by looking and by reading, and changes
+// nothing else: if the name has something else by then, a change fails with
+// [ErrStaleVersion], or with [ErrExists] if it had nothing. A file that was
+// merely touched, or replaced by one with the same bytes, is the same.
 type Entry interface {
 	// Key returns the identity of the file, as in [Target].
 	Key() string
 	// Dir returns the canonical path of its directory, or of the nearest one
 	// above it that exists.
 	Dir() string
-	// Exists reports whether the file was there when it was looked at.
-	Exists() bool
-	// Read reads the file, and is [ErrTooLarge] if it has more than limit
-	// bytes. The data is not to be changed: it tells later whether the file
-	// still holds it.
+	// Found returns what has been found; false is nothing.
+	Found() (Info, bool)
+
+	// Read reads the regular file, and is [ErrTooLarge] if it has more than limit
+	// bytes. The data is not to be changed.
 	Read(ctx context.Context, limit int64) ([]byte, error)
-	// Version returns the version of the file, whatever its size; the zero
-	// Version if there is none.
+	// Version returns the version of the regular file, whatever its size; the
+	// zero Version if there is none.
 	Version(ctx context.Context) (Version, error)
-	// Verify is [ErrStaleVersion] if the file is not what has been read, or
-	// looked at, any more, and [ErrExists] if there is one now where none was.
+	// Recall takes over what another Entry of the same key has found at the
+	// given time or later, and the data that it has read, if it is not nil.
+	Recall(found Info, data []byte, since time.Time)
+	// Verify fails if the name has something else by now.
 	Verify(ctx context.Context) error
-	// Stage prepares data, which is not to be changed, as the new content. It
-	// makes directories that are missing.
-	Stage(ctx context.Context, data []byte) (Staged, error)
-	// Remove removes the file after check and Verify.
+
+	// Stage prepares data, which is not to be changed, as the content of the
+	// file. It makes directories that are missing.
+	Stage(ctx context.Context, data []byte, opts StageOptions) (Staged, error)
+	// Remove removes the file, or symbolic link, after check and Verify.
 	Remove(ctx context.Context, check Check) error
+	// Rename gives the file another name, at which nothing must have been found,
+	// after check and Verify.
+	Rename(ctx context.Context, to Entry, check Check) error
+	// Mkdir makes a directory where nothing was found, and Rmdir removes one that
+	// is empty.
+	Mkdir(ctx context.Context) error
+	Rmdir(ctx context.Context) error
+	// SyncDir makes the names in the directory durable, as far as it can.
+	SyncDir()
+
 	// Close releases what the Entry holds. What is staged must have been
 	// published or discarded before.
 	Close() error
 }
 
+// Info is what is known of something that has a name.
+type Info struct {
+	Mode  fs.FileMode // the type and the permissions
+	Size  int64       // of a regular file, in bytes
+	Stamp any         // comparable; another one after each change
+}
+
+// StageOptions say what file gets new content. By default it is the one that
+// was found, or a new one with the permissions of new ones.
+type StageOptions struct {
+	// Like, of the same file system, is the file whose permissions, owner and
+	// attributes the new one gets, as far as the system allows.
+	Like Entry
+	// NewFile says that the name gets a file of its own: hard links to the
+	// one that was found keep the old content, and it need not be one that this
+	// process may write to.
+	NewFile bool
+}
+
 // Staged is the new content of an [Entry]. Nothing is to be seen of it yet.
 type Staged interface {
 	// Publish makes the content visible after check and Verify, all at once if
-	// the file system can. It never takes the place of a file that has
-	// appeared where none was. Whatever happens, nothing else is left behind.
+	// the file system can. Whatever happens, nothing else is left behind.
 	Publish(ctx context.Context, check Check) error
 	// Discard removes what has been prepared. It does nothing after Publish.
 	Discard()
