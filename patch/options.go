@@ -1,6 +1,9 @@
 package patch
 
-import "context"
+import (
+	"context"
+	"io/fs"
+)
 
 // Options are what can be chosen about [NewPlan] and [Apply]. The zero value is
 // right for most.
@@ -13,10 +16,11 @@ type Options struct {
 	// escapes backslashes and control characters: \\, \n, \r, \t and \u{1b}.
 	Escape func(string) string
 
-	// Judge, if set, may refuse a section. It is asked once for each, after
-	// this package has refused a name that is taken or a file of the wrong
-	// kind or size, and before it reports a missing file or a hunk that does
-	// not fit. Its error ends the call and is returned as it is.
+	// Judge, if set, may refuse a section. It is asked once for each, and once
+	// more for the new name of a move, after this package has refused a name
+	// that is taken or a file of the wrong kind or size, and before it reports
+	// a missing file or a hunk that does not fit. Its error ends the call and is
+	// returned as it is.
 	Judge func(ctx context.Context, s Subject) error
 
 	// Check, if set, is asked immediately before each step that others can see:
@@ -36,9 +40,11 @@ const (
 
 // A Subject is what a section is about to change, for [Options].Judge.
 type Subject struct {
-	Target        // of a move, the source
-	Key    string // of its file
-	Exists bool   // there is one
-	Data   []byte // its content, nil if it was not read; it must not be changed
-	Seen   bool   // an earlier section of the patch has made it what it is
+	Target
+	Key     string      // of its file
+	Creates bool        // the file is made: that of an Add, and the new name of a move
+	Exists  bool        // there is one
+	Type    fs.FileMode // what it is: 0 is a regular file, fs.ModeSymlink a link
+	Data    []byte      // its content, nil if it was not read; it must not be changed
+	Seen    bool        // an earlier section of the patch has made it what it is
 }

@@ -71,7 +71,7 @@ func (p *Patch) Targets() []Target {
 	for _, s := range p.Sections {
 		targets = append(targets, s.target())
 		if s.MoveTo != "" {
-			targets = append(targets, Target{s.Op, s.MoveTo, Dest})
+			targets = append(targets, s.newName())
 		}
 	}
 	return targets
@@ -84,3 +84,6 @@ func (s *Section) target() Target {
 	}
 	return Target{s.Op, s.Path, Dest}
 }
+
+// newName returns the target of the new name, of a move.
+func (s *Section) newName() Target { return Target{s.Op, s.MoveTo, Dest} }

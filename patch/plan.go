@@ -105,7 +105,7 @@ func (p *Plan) add(ctx context.Context, s *Section) error {
 	if err != nil {
 		return err
 	}
-	if err := p.judge(ctx, s, n); err != nil {
+	if err := p.judge(ctx, s.target(), n, true); err != nil {
 		return err
 	}
 	data := []byte{}
@@ -131,7 +131,7 @@ func (p *Plan) delete(ctx context.Context, s *Section) error {
 			return err
 		}
 	}
-	if err := p.judge(ctx, s, n); err != nil {
+	if err := p.judge(ctx, s.target(), n, false); err != nil {
 		return err
 	}
 	if !exists {
@@ -157,8 +157,13 @@ func (p *Plan) update(ctx context.Context, s *Section) error {
 			return err
 		}
 	}
-	if err := p.judge(ctx, s, n); err != nil {
+	if err := p.judge(ctx, s.target(), n, false); err != nil {
 		return err
+	}
+	if dest != n {
+		if err := p.judge(ctx, s.newName(), dest, true); err != nil {
+			return err
+		}
 	}
 	if n.now == nil {
 		return fs.ErrNotExist
@@ -220,14 +225,14 @@ func checkRegular(mode fs.FileMode) error {
 	}
 }
 
-// judge asks whether the section may change the file at n.
-func (p *Plan) judge(ctx context.Context, s *Section, n *node) error {
+// judge asks whether a section may change the file at n.
+func (p *Plan) judge(ctx context.Context, t Target, n *node, creates bool) error {
 	if p.opts.Judge == nil {
 		return nil
 	}
-	subject := Subject{Target: s.target(), Key: n.key, Exists: n.now != nil, Seen: p.seen(n)}
+	subject := Subject{Target: t, Key: n.key, Creates: creates, Exists: n.now != nil, Seen: p.seen(n)}
 	if n.now != nil {
-		subject.Data = n.now.content()
+		subject.Type, subject.Data = n.now.mode().Type(), n.now.content()
 	}
 	if err := p.opts.Judge(ctx, subject); err != nil {
 		return refusal{err}

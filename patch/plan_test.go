@@ -218,12 +218,14 @@ func TestJudge(t *testing.T) {
 	}}
 	body := "*** Add File: n\n+x\n*** Update File: link\n@@\n-2\n+two\n*** Delete File: a\n*** Delete File: big\n*** Update File: b\n*** Move to: c\n*** Update File: c\n*** Move to: e\n@@\n b\n*** Update File: missing\n@@\n-x"
 	want := []Subject{
-		{Target: Target{Add, "n", Dest}, Key: "/n"},
+		{Target: Target{Add, "n", Dest}, Key: "/n", Creates: true},
 		{Target: Target{Update, "link", Dest}, Key: "/a", Exists: true, Data: []byte("1\n2\n")},
 		{Target: Target{Delete, "a", Source}, Key: "/a", Exists: true, Data: []byte("1\ntwo\n"), Seen: true},
 		{Target: Target{Delete, "big", Source}, Key: "/big", Exists: true},
 		{Target: Target{Update, "b", Source}, Key: "/b", Exists: true},
+		{Target: Target{Update, "c", Dest}, Key: "/c", Creates: true},
 		{Target: Target{Update, "c", Source}, Key: "/c", Exists: true, Data: []byte("b\n"), Seen: true},
+		{Target: Target{Update, "e", Dest}, Key: "/e", Creates: true},
 		{Target: Target{Update, "missing", Dest}, Key: "/missing"},
 	}
 	for _, opts.Mode = range []Mode{Atomic, Sequential} {
@@ -247,6 +249,7 @@ func TestJudge(t *testing.T) {
 		"*** Update File: latin\n@@\n-2\n+é":       true,
 		"*** Delete File: missing":                 true,
 		"*** Add File: n":                          true,
+		"*** Update File: a\n*** Move to: new":     true,
 	} {
 		_, err := Apply(t.Context(), testTree(), mustParse(t, inPatch(body)), opts)
 		require.Equal(t, judged, err == refused, body) //nolint:errorlint // it must be returned as it is

@@ -11,6 +11,7 @@ import (
 	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/patch"
 	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
 )
@@ -40,6 +41,9 @@ type Config struct {
 
 	// EditStyle says which editor is the tool edit, by default EditReplace.
 	EditStyle EditStyle
+	// PatchMode says what apply_patch does with a patch that does not fit as a
+	// whole.
+	PatchMode patch.Mode
 
 	// Own are the harness's own tools, which come behind ours.
 	Own []Tool
@@ -113,7 +117,7 @@ func New(cfg Config) (*Session, error) {
 		spool = s.own
 	}
 	env := Env{Workspace: s.workspace, Spool: spool, Guard: cfg.Guard}
-	tools, err := exposed(append(builtin(env, cfg.EditStyle), cfg.Own...), cfg.Tools)
+	tools, err := exposed(append(builtin(env, cfg.EditStyle, cfg.PatchMode), cfg.Own...), cfg.Tools)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +171,7 @@ func exposed(tools []Tool, names []string) ([]Tool, error) {
 }
 
 // builtin returns the tools of this package in the order of registration.
-func builtin(env Env, style EditStyle) []Tool {
+func builtin(env Env, style EditStyle, patches patch.Mode) []Tool {
 	edit := NewEdit(env)
 	if style == EditLines {
 		edit = NewLineEdit(env)
@@ -176,6 +180,7 @@ func builtin(env Env, style EditStyle) []Tool {
 		NewRead(env),
 		NewLs(env),
 		edit,
+		NewApplyPatch(env, patches),
 		NewWrite(env),
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/patch"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/guard"
 )
@@ -63,8 +65,10 @@ func parseOptions(text string) (options, error) {
 	switch {
 	case opts.Expose != "all" && opts.Expose != "policy":
 		return opts, usageError{"options: expose must be all or policy"}
-	case opts.EditStyle != nil && *opts.EditStyle != "replace" && *opts.EditStyle != "line":
+	case opts.EditStyle != nil && !slices.Contains([]string{"replace", "line", "patch"}, *opts.EditStyle):
 		return opts, usageError{"options: edit_style must be replace, line or patch"}
+	case opts.PatchMode != "atomic" && opts.PatchMode != "sequential":
+		return opts, usageError{"options: patch_mode must be atomic or sequential"}
 	case opts.FrameLimit != nil && *opts.FrameLimit < 1:
 		return opts, usageError{"options: frame_limit must be >= 1"}
 	}
@@ -119,14 +123,12 @@ func (o options) missing() string {
 		name string
 		set  bool
 	}{
-		{"edit_style", o.EditStyle != nil && *o.EditStyle == "patch"},
 		{"model_tags", len(o.ModelTags) > 0},
 		{"tool_policy", len(o.ToolPolicy) > 0 && string(o.ToolPolicy) != "{}"},
 		{"images", o.Images != nil && *o.Images},
 		{"store", o.Store != "mem" && o.Store != "none"},
 		{"home", o.Home != ""},
 		{"dir_lock", len(o.DirLock) > 0 && string(o.DirLock) != "false"},
-		{"patch_mode", o.PatchMode != "atomic"},
 		{"faults", len(o.Faults) > 0},
 	} {
 		if option.set {
@@ -147,8 +149,11 @@ func (o options) config(dir string, log *slog.Logger) (tools.Config, error) {
 		}
 	}
 	cfg := tools.Config{Root: root, Tools: o.Tools}
-	if o.EditStyle != nil {
-		cfg.EditStyle = tools.EditStyle(*o.EditStyle)
+	if o.EditStyle != nil && *o.EditStyle == "line" { // with patch, edit takes exact texts too
+		cfg.EditStyle = tools.EditLines
+	}
+	if o.PatchMode == "sequential" {
+		cfg.PatchMode = patch.Sequential
 	}
 	if o.Guard {
 		cfg.Guard = &guard.Policy{Store: new(guard.Store)}
