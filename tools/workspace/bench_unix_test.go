@@ -46,7 +46,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 	b.SetBytes(1 << 20)
 	ratio.RunPrepared(b, begin, func() { bareCommit(b, path, next()) }, func() {
-		if _, err := c.Commit(b.Context(), next()); err != nil {
+		if _, err := c.Commit(b.Context(), next(), nil); err != nil {
 			b.Fatal(err)
 		}
 		c.Close()

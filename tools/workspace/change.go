@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -23,34 +24,30 @@ const MaxEditBytes = 10 << 20
 //	defer c.Close()
 //	old, err := c.Read(ctx)
 //	...
-//	outcome, err := c.Commit(ctx, edit(old))
+//	outcome, err := c.Commit(ctx, edit(old), nil)
 //
-// Changes of one file through one Workspace take turns, first come first
-// served: each sees what the one before it made. Anybody else who writes to the
-// file is noticed when the change is committed, but for the instant between the
-// last look and the renaming: no system compares and renames in one step.
+// Changes of one file in one process take turns, first come first served: each
+// sees what the one before it made. Anybody else who writes to the file is
+// noticed when the change is committed, but for the instant between the last
+// look and the renaming: no system compares and renames in one step.
 //
 // An error of its methods is an [*Error], with the path as it was given, or the
-// error of a context. A Change is used by one goroutine.
+// error of a context or of a [Check]. A Change is used by one goroutine.
 type Change struct {
-	// Check, if it is set, is asked right before a change becomes visible. Its
-	// error is returned as it is.
-	Check Check
-
-	op        string
-	target    Target
-	entry     Entry
-	done      func() // ends the turn
-	expect    Expect
-	data      []byte // nil until the file has been read
-	objection error  // of Check
+	op     string
+	target Target
+	entry  Entry
+	done   func() // ends the turn
+	expect Expect
+	data   []byte // nil until the file has been read
+	spent  bool   // committed, or removed
 }
 
 // An Outcome is what [Change.Commit] did.
 type Outcome struct {
 	Created bool   // there was no file
 	Changed bool   // there was none, or its content was another
-	Before  []byte // the old content; nil if there was none, or more than MaxEditBytes
+	Before  []byte // the old content, not to be changed; nil if there was none, or more than MaxEditBytes
 }
 
 // Change begins a change of the file at path, seen from dir. It waits for its
@@ -62,30 +59,34 @@ type Outcome struct {
 // op is one of the Op constants, for messages. The caller must call Close.
 func (w *Workspace) Change(ctx context.Context, op, dir, path string) (*Change, error) {
 	c := &Change{op: op, target: Target{Display: path}}
-	entry, err := w.lookup(ctx, dir, path, true)
-	for err == nil {
-		c.entry, c.target.Key = entry, entry.Key()
-		if c.done, err = w.turns.wait(ctx, c.target.Key); err != nil {
-			break
-		}
-		// Whoever had the turn before may have changed what is there.
-		if entry, err = w.lookup(ctx, dir, path, true); err != nil {
-			break
-		}
-		_ = c.entry.Close()
-		c.entry = entry
-		if entry.Key() == c.target.Key {
-			err = c.checkFound()
-			break
-		}
-		c.done() // a link leads elsewhere by now
-		c.done = nil
-	}
+	err := c.begin(ctx, func() (Entry, error) { return w.lookup(ctx, dir, path, true) })
 	if err != nil {
 		c.Close()
 		return nil, c.failed(ctx, err)
 	}
 	return c, nil
+}
+
+// begin waits for the turn of what look finds. Whoever had the turn before may
+// have changed that, or where a link leads, so it looks again afterwards.
+func (c *Change) begin(ctx context.Context, look func() (Entry, error)) error {
+	entry, err := look()
+	for {
+		if err != nil {
+			return err
+		}
+		c.target.Key = entry.Key()
+		_ = entry.Close()
+		if c.done, err = hostTurns.wait(ctx, c.target.Key); err != nil {
+			return err
+		}
+		if entry, err = look(); err == nil && entry.Key() == c.target.Key {
+			c.entry = entry
+			return c.checkFound()
+		}
+		c.done()
+		c.done = nil
+	}
 }
 
 // checkFound refuses what has no content.
@@ -128,7 +129,7 @@ func (w *Workspace) Turns(ctx context.Context, keys ...string) (done func(), err
 		}
 	}
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) { // in one order for all
-		end, err := w.turns.wait(ctx, key)
+		end, err := hostTurns.wait(ctx, key)
 		if err != nil {
 			done()
 			return nil, err
@@ -188,7 +189,7 @@ func (c *Change) Exists() bool {
 // the same way.
 func (c *Change) Require(ctx context.Context, e Expect) error {
 	c.expect = e
-	err := e.Judge(c.Exists(), func() (Version, error) { return c.entry.Version(ctx) })
+	err := e.Judge(c.Exists(), func() (Version, error) { return c.Version(ctx, nil) })
 	if err != nil {
 		return c.failed(ctx, err)
 	}
@@ -205,26 +206,59 @@ func (c *Change) Read(ctx context.Context) ([]byte, error) {
 			return nil, c.failed(ctx, err)
 		}
 		c.data = data
+		if data == nil { // of an empty file
+			c.data = []byte{}
+		}
 	}
 	return c.data, nil
 }
 
+// Version returns the version of the file, whatever its size, the zero Version
+// if there is none. The content also goes to the writer, unless that is nil.
+func (c *Change) Version(ctx context.Context, also io.Writer) (Version, error) {
+	if !c.Exists() {
+		return "", nil
+	}
+	data, err := c.Read(ctx) // kept: it is needed later, and read only once
+	if err == nil && also != nil {
+		_, err = also.Write(data)
+	}
+	if err == nil {
+		return VersionOf(data), nil
+	}
+	if !errors.Is(err, ErrTooLarge) {
+		return "", err
+	}
+	v, err := c.entry.Version(ctx, also)
+	if err != nil {
+		return "", c.failed(ctx, err)
+	}
+	return v, nil
+}
+
 // Commit gives the file new content, or makes it, with the directories above it
 // that are missing. It writes nothing if the content is what the file holds.
+// Check, unless it is nil, is asked right before the change becomes visible, and
+// its error is returned as it is. The data must not be changed before Commit
+// returns.
 //
 // The file keeps its permissions, but for set-user-ID and set-group-ID, its
-// owner, and its extended attributes; symbolic and hard links stay. On disk the
-// new content takes the place of the old one at once. Only a file with several
-// hard links, or one that no new file can stand in for, is written to in place:
-// if that fails, the old content is put back, and [ErrDamaged] says that this
-// failed too. No other error leaves anything changed.
+// owner, and its extended attributes, as far as [OS] says; symbolic and hard
+// links stay. On disk the new content takes the place of the old one at once.
+// Only a file with several hard links, or one that no new file can stand in for,
+// is written to in place: if that fails, the old content is put back, and
+// [ErrDamaged] says that this failed too. No other error leaves content changed.
 //
 // Commit fails with [ErrStaleVersion] if the file is not what it was when it was
 // read, except that it may have been touched, or written with the same bytes;
 // and with [ErrPermission] if this process may not write to the file, even
 // where it could replace it. Cancellation comes too late once the content is
-// visible.
-func (c *Change) Commit(ctx context.Context, data []byte) (Outcome, error) {
+// visible. After a success there is nothing more to do with the Change than to
+// close it.
+func (c *Change) Commit(ctx context.Context, data []byte, check Check) (Outcome, error) {
+	if c.spent {
+		return Outcome{}, errSpent
+	}
 	outcome := Outcome{Created: !c.Exists(), Changed: true}
 	if !outcome.Created {
 		before, err := c.Read(ctx)
@@ -242,38 +276,44 @@ func (c *Change) Commit(ctx context.Context, data []byte) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, c.failed(ctx, err)
 	}
-	if err := staged.Publish(ctx, c.check); err != nil {
-		return Outcome{}, c.unpublished(ctx, err)
+	if err := c.finish(ctx, check, staged.Publish); err != nil {
+		return Outcome{}, err
 	}
 	return outcome, nil
 }
 
-// Remove removes the file. [ErrStaleVersion] is as with Commit.
-func (c *Change) Remove(ctx context.Context) error {
-	if err := c.entry.Remove(ctx, c.check); err != nil {
-		return c.unpublished(ctx, err)
+// Remove removes the file, after check unless that is nil. [ErrStaleVersion] is
+// as with Commit.
+func (c *Change) Remove(ctx context.Context, check Check) error {
+	if c.spent {
+		return errSpent
 	}
-	return nil
+	return c.finish(ctx, check, c.entry.Remove)
 }
 
-func (c *Change) check(ctx context.Context) error {
-	if c.Check != nil {
-		c.objection = c.Check(ctx)
-	}
-	return c.objection
-}
+var errSpent = errors.New("workspace: the change was committed before")
 
-// unpublished returns the error of a failed publication.
-func (c *Change) unpublished(ctx context.Context, err error) error {
+// finish does what makes the change visible.
+func (c *Change) finish(ctx context.Context, check Check, do func(context.Context, Check) error) error {
+	var objection error
+	err := do(ctx, func(ctx context.Context) error {
+		if check != nil {
+			objection = check(ctx)
+		}
+		return objection
+	})
 	switch {
-	case c.objection != nil:
-		return c.objection
+	case err == nil:
+		c.spent = true
+		return nil
+	case objection != nil:
+		return objection
 	case c.Exists() || !errors.Is(err, fs.ErrExist):
 		return c.failed(ctx, err)
 	case c.expect.kind == expectAbsent:
 		return c.failed(ctx, ErrNotObserved)
-	default:
-		return c.failed(ctx, &Error{Code: framing.CodeStaleVersion, Reason: ErrStaleVersion.Reason, Err: err})
+	default: // a file has appeared where none was
+		return c.failed(ctx, &Error{Code: ErrStaleVersion.Code, Reason: ErrStaleVersion.Reason, Err: err})
 	}
 }
 
@@ -286,8 +326,7 @@ func (c *Change) failed(ctx context.Context, err error) error {
 // The end of ctx stays what it is.
 func Failed(ctx context.Context, op, path string, err error) error {
 	err = classify(ctx, op, path, err)
-	var e *Error
-	if errors.As(err, &e) && op == OpWrite && e.Code == framing.CodeStaleVersion && errors.Is(err, fs.ErrNotExist) {
+	if e, ok := err.(*Error); ok && op == OpWrite && e.Is(ErrStaleVersion) && errors.Is(err, fs.ErrNotExist) { //nolint:errorlint // it was made just now
 		e.Reason = "file no longer exists"
 	}
 	return err

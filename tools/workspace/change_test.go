@@ -7,8 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,7 +33,7 @@ func write(t *testing.T, ws *workspace.Workspace, path, content string) workspac
 	t.Helper()
 	c := change(t, ws, workspace.OpWrite, path)
 	defer c.Close()
-	out, err := c.Commit(t.Context(), []byte(content))
+	out, err := c.Commit(t.Context(), []byte(content), nil)
 	require.NoError(t, err)
 	return out
 }
@@ -63,7 +66,7 @@ func TestCommitReplacesContent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "f", string(old))
 
-	out, err := c.Commit(t.Context(), []byte("new content"))
+	out, err := c.Commit(t.Context(), []byte("new content"), nil)
 	require.NoError(t, err)
 	require.Equal(t, workspace.Outcome{Changed: true, Before: []byte("f")}, out)
 	require.Equal(t, "new content", contents(t, ws, "f"))
@@ -91,7 +94,7 @@ func TestCommitCreates(t *testing.T) {
 		require.ErrorIs(t, err, workspace.ErrNotFound)
 		require.ErrorIs(t, err, fs.ErrNotExist)
 		require.EqualError(t, err, fmt.Sprintf(`cannot write "%s": no such file or directory`, path))
-		out, err := c.Commit(t.Context(), nil)
+		out, err := c.Commit(t.Context(), nil, nil)
 		require.NoError(t, err, path)
 		require.Equal(t, workspace.Outcome{Created: true, Changed: true}, out)
 		c.Close()
@@ -211,11 +214,11 @@ func TestWhatHappensBeforeTheLastLook(t *testing.T) {
 				c := change(t, ws, workspace.OpEdit, "file")
 				_, err := c.Read(t.Context())
 				require.NoError(t, err)
-				c.Check = func(context.Context) error { return tt.do(path) }
+				check := func(context.Context) error { return tt.do(path) }
 				if way == "remove" {
-					err = c.Remove(t.Context())
+					err = c.Remove(t.Context(), check)
 				} else {
-					_, err = c.Commit(t.Context(), []byte("new"))
+					_, err = c.Commit(t.Context(), []byte("new"), check)
 				}
 				for _, name := range names(t, ws.Dir()) {
 					require.NotContains(t, name, ".file", "no temporary file")
@@ -260,6 +263,96 @@ func sameSizeAndTime(path string) error {
 	return errors.Join(os.WriteFile(path, []byte("elif"), 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
+// TestWhatHappensAfterReading changes the file between its reading and the
+// commit: however that shows first, the file is not what was read.
+func TestWhatHappensAfterReading(t *testing.T) {
+	for name, do := range map[string]func(path string) error{
+		"removed":                      os.Remove,
+		"removed with its directory":   func(p string) error { return os.RemoveAll(filepath.Dir(p)) },
+		"became a directory":           func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o777)) },
+		"became a link":                func(p string) error { return errors.Join(os.Rename(p, p+"2"), os.Symlink(p+"2", p)) },
+		"changed, with the old time":   sameSizeAndTime,
+		"became larger than is edited": func(p string) error { return os.Truncate(p, workspace.MaxEditBytes+1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := tree(t, "d/file")
+			path := filepath.Join(ws.Dir(), "d", "file")
+			long := time.Now().Add(-time.Hour) // ago: the time itself proves nothing
+			require.NoError(t, os.WriteFile(path, []byte("file"), 0o666))
+			require.NoError(t, os.Chtimes(path, long, long))
+			v := workspace.VersionOf([]byte("file"))
+			c := change(t, ws, workspace.OpWrite, "d/file")
+			require.NoError(t, c.Require(t.Context(), workspace.IfVersion(v)))
+			require.NoError(t, do(path))
+			_, err := c.Commit(t.Context(), []byte("new"), nil)
+			require.ErrorIs(t, err, workspace.ErrStaleVersion)
+			gone := strings.HasPrefix(name, "removed")
+			require.Equal(t, gone, errors.Is(err, fs.ErrNotExist))
+			if gone {
+				require.EqualError(t, err, `cannot write "d/file": file no longer exists`)
+			}
+		})
+	}
+}
+
+func TestWorkspacesOfOneProcessTakeTurns(t *testing.T) {
+	one := tree(t, "n")
+	two, err := workspace.New(one.Dir())
+	require.NoError(t, err)
+	c := change(t, one, workspace.OpEdit, "n")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = two.Change(ctx, workspace.OpEdit, "", "n")
+	require.Equal(t, context.Canceled, err)
+	c.Close()
+	change(t, two, workspace.OpEdit, "n").Close()
+}
+
+func TestSeveralFilesTakeTurnsInOneOrder(t *testing.T) {
+	ws := tree(t)
+	var all sync.WaitGroup
+	for i := range 4 {
+		keys := []string{"/a", "/b", "/a", "/c"}
+		if i%2 == 1 {
+			slices.Reverse(keys)
+		}
+		all.Go(func() {
+			for range 100 {
+				done, err := ws.Turns(t.Context(), keys...)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				done()
+			}
+		})
+	}
+	all.Wait()
+	done, err := ws.Turns(t.Context(), "/b")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = ws.Turns(ctx, "/a", "/b")
+	require.Equal(t, context.Canceled, err)
+	done()
+	done, err = ws.Turns(t.Context(), "/a", "/b")
+	require.NoError(t, err, "what was waited for in vain is free")
+	done()
+}
+
+func TestChangeIsCommittedOnce(t *testing.T) {
+	ws := tree(t, "f")
+	c := change(t, ws, workspace.OpEdit, "f")
+	_, err := c.Commit(t.Context(), []byte("f"), nil)
+	require.NoError(t, err, "nothing to do")
+	_, err = c.Commit(t.Context(), []byte("new"), nil)
+	require.NoError(t, err)
+	_, err = c.Commit(t.Context(), []byte("newer"), nil)
+	require.Error(t, err)
+	require.Error(t, c.Remove(t.Context(), nil))
+	require.Equal(t, "new", contents(t, ws, "f"))
+}
+
 func TestFileThatAppearsIsNotReplaced(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -274,8 +367,9 @@ func TestFileThatAppearsIsNotReplaced(t *testing.T) {
 				ws := tree(t)
 				c := change(t, ws, workspace.OpWrite, path)
 				require.NoError(t, c.Require(t.Context(), expect))
-				c.Check = func(context.Context) error { return tt.make(filepath.Join(ws.Dir(), path)) }
-				_, err := c.Commit(t.Context(), []byte("ours"))
+				_, err := c.Commit(t.Context(), []byte("ours"), func(context.Context) error {
+					return tt.make(filepath.Join(ws.Dir(), path))
+				})
 				if expect == workspace.IfAbsent() {
 					require.ErrorIs(t, err, workspace.ErrNotObserved)
 				} else {
@@ -295,8 +389,7 @@ func TestCheckKeepsItsError(t *testing.T) {
 	for _, path := range []string{"f", "a/new"} {
 		ws := tree(t, "f")
 		c := change(t, ws, workspace.OpEdit, path)
-		c.Check = func(context.Context) error { return own }
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), func(context.Context) error { return own })
 		require.True(t, err == own, "%v", err) //nolint:errorlint // as it is
 		require.Equal(t, []string{"f"}, names(t, ws.Dir()))
 		require.Equal(t, "f", contents(t, ws, "f"))
@@ -319,7 +412,7 @@ func TestChangesOfOneFileTakeTurns(t *testing.T) {
 				}
 				old, err := c.Read(t.Context())
 				if err == nil {
-					_, err = c.Commit(t.Context(), append(append([]byte{}, old...), 'x'))
+					_, err = c.Commit(t.Context(), append(append([]byte{}, old...), 'x'), nil)
 				}
 				if err != nil {
 					t.Error(err)
@@ -368,7 +461,7 @@ func TestSizes(t *testing.T) {
 	require.ErrorIs(t, err, workspace.ErrTooLarge)
 	require.EqualError(t, err, `cannot edit "f": file exceeds 10485760 bytes`)
 	require.NoError(t, c.Require(t.Context(), workspace.IfVersion(workspace.VersionOf(content))), "of any size")
-	out, err := c.Commit(t.Context(), []byte("small"))
+	out, err := c.Commit(t.Context(), []byte("small"), nil)
 	require.NoError(t, err)
 	require.Equal(t, workspace.Outcome{Changed: true}, out, "what was there is too large to keep")
 	requireContent(t, path, "small")
@@ -383,7 +476,7 @@ func TestHugeFileIsCheckedByItsDigest(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, c.Require(t.Context(), workspace.IfVersion(workspace.VersionOf(make([]byte, workspace.MaxEditBytes+1)))))
 		require.NoError(t, change(path))
-		_, err = c.Commit(t.Context(), []byte("new"))
+		_, err = c.Commit(t.Context(), []byte("new"), nil)
 		c.Close()
 		if info, _ := os.Stat(path); info.Size() == workspace.MaxEditBytes+7 {
 			require.ErrorIs(t, err, workspace.ErrStaleVersion)
@@ -396,11 +489,11 @@ func TestHugeFileIsCheckedByItsDigest(t *testing.T) {
 func TestRemove(t *testing.T) {
 	ws := tree(t, "f", "g")
 	c := change(t, ws, workspace.OpDelete, "f")
-	require.NoError(t, c.Remove(t.Context()))
+	require.NoError(t, c.Remove(t.Context(), nil))
 	require.Equal(t, []string{"g"}, names(t, ws.Dir()))
 	c.Close()
 	c = change(t, ws, workspace.OpDelete, "f")
-	require.EqualError(t, c.Remove(t.Context()), `cannot delete "f": no such file or directory`)
+	require.EqualError(t, c.Remove(t.Context(), nil), `cannot delete "f": no such file or directory`)
 }
 
 func TestFileSystemMayBeReadOnly(t *testing.T) {
@@ -417,7 +510,8 @@ func TestFileSystemMayBeReadOnly(t *testing.T) {
 func TestVersion(t *testing.T) {
 	const empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855:0"
 	require.EqualValues(t, empty, workspace.VersionOf(nil))
-	h := workspace.NewHash()
+	var h workspace.Digest
+	require.EqualValues(t, empty, h.Version())
 	for _, piece := range []string{"a", "", "bc"} {
 		_, err := h.Write([]byte(piece))
 		require.NoError(t, err)

@@ -32,7 +32,7 @@ func TestUnprivileged(t *testing.T) {
 		require.NoError(t, os.Chmod(path, 0o444))
 		before := stat(t, path)
 		c := change(t, ws, workspace.OpWrite, "f")
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), nil)
 		require.EqualError(t, err, `cannot write "f": permission denied`)
 		require.ErrorIs(t, err, workspace.ErrPermission)
 		require.ErrorIs(t, err, os.ErrPermission)
@@ -52,7 +52,7 @@ func TestUnprivileged(t *testing.T) {
 		require.Equal(t, inode, stat(t, dir+"/f").Ino, "in place")
 
 		c := change(t, ws, workspace.OpWrite, "d/new/f")
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), nil)
 		require.ErrorIs(t, err, workspace.ErrPermission)
 		require.Equal(t, []string{"f"}, names(t, dir))
 	})
@@ -60,7 +60,7 @@ func TestUnprivileged(t *testing.T) {
 		ws := tree(t, "f")
 		require.NoError(t, os.Chmod(filepath.Join(ws.Dir(), "f"), 0o200))
 		c := change(t, ws, workspace.OpWrite, "f")
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), nil)
 		require.ErrorIs(t, err, workspace.ErrPermission)
 	})
 	t.Run("file of another owner", func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestAppendOnlyAndImmutableFiles(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = exec.Command("chattr", "-i", "-a", path).Run() }) //nolint:noctx // the context of the test has ended
 		c := change(t, ws, workspace.OpEdit, "f")
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), nil)
 		require.ErrorIs(t, err, workspace.ErrPermission, flag)
 		requireContent(t, path, "f")
 		require.Equal(t, []string{"f"}, names(t, ws.Dir()))
@@ -179,7 +179,7 @@ func TestFullDisk(t *testing.T) {
 		before := stat(t, path)
 		for _, name := range []string{"f", "new", "d/new"} {
 			c := change(t, ws, workspace.OpWrite, name)
-			_, err := c.Commit(t.Context(), make([]byte, 1<<20))
+			_, err := c.Commit(t.Context(), make([]byte, 1<<20), nil)
 			require.EqualError(t, err, `cannot write "`+name+`": no space left on device`)
 			require.ErrorIs(t, err, unix.ENOSPC)
 			require.Equal(t, []string{"f"}, names(t, ws.Dir()))
@@ -199,7 +199,7 @@ func TestFullDiskInPlace(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
 	require.NoError(t, os.Link(path, path+"2"))
 	c := change(t, ws, workspace.OpWrite, "f")
-	_, err := c.Commit(t.Context(), make([]byte, 1<<20))
+	_, err := c.Commit(t.Context(), make([]byte, 1<<20), nil)
 	require.EqualError(t, err, `cannot write "f": no space left on device`)
 	requireContent(t, path, "old")
 	requireContent(t, path+"2", "old")
@@ -211,7 +211,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	require.NoError(t, unix.Mount("", ws.Dir(), "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 	for _, name := range []string{"f", "new", "d/new"} {
 		c := change(t, ws, workspace.OpWrite, name)
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), nil)
 		require.EqualError(t, err, `cannot write "`+name+`": read-only file system`)
 		require.ErrorIs(t, err, unix.EROFS)
 		c.Close()
@@ -242,7 +242,7 @@ func TestChangesLeakNoDescriptors(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			_, err = c.Commit(t.Context(), []byte(path))
+			_, err = c.Commit(t.Context(), []byte(path), nil)
 			require.NoError(t, err)
 			c.Close()
 			_, err = ws.Target(t.Context(), "", path)

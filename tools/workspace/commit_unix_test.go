@@ -122,8 +122,7 @@ func TestModeIsThatOfTheLastMoment(t *testing.T) {
 	c := change(t, ws, workspace.OpEdit, "f")
 	_, err := c.Read(t.Context())
 	require.NoError(t, err)
-	c.Check = func(context.Context) error { return os.Chmod(path, 0o751) }
-	_, err = c.Commit(t.Context(), []byte("new"))
+	_, err = c.Commit(t.Context(), []byte("new"), func(context.Context) error { return os.Chmod(path, 0o751) })
 	require.NoError(t, err)
 	require.EqualValues(t, 0o751, stat(t, path).Mode&0o7777)
 }
@@ -134,8 +133,7 @@ func TestLinkOfTheLastMomentStays(t *testing.T) {
 	c := change(t, ws, workspace.OpEdit, "f")
 	_, err := c.Read(t.Context())
 	require.NoError(t, err)
-	c.Check = func(context.Context) error { return os.Link(path, path+"2") }
-	_, err = c.Commit(t.Context(), []byte("new"))
+	_, err = c.Commit(t.Context(), []byte("new"), func(context.Context) error { return os.Link(path, path+"2") })
 	require.NoError(t, err)
 	requireContent(t, path, "new")
 	requireContent(t, path+"2", "new")
@@ -234,7 +232,7 @@ func TestDirectoryBecomesALink(t *testing.T) {
 			require.NoError(t, os.Symlink("elsewhere", at("d")))
 		}
 		swap()
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), nil)
 		require.NoError(t, err)
 		requireContent(t, at("elsewhere/f"), "elsewhere/f")
 		require.Equal(t, []string{"f"}, names(t, at("elsewhere")))
@@ -247,7 +245,7 @@ func TestDirectoryIsRemoved(t *testing.T) {
 		ws := tree(t, "d/f")
 		c := change(t, ws, workspace.OpEdit, path)
 		require.NoError(t, os.RemoveAll(filepath.Join(ws.Dir(), "d")))
-		_, err := c.Commit(t.Context(), []byte("new"))
+		_, err := c.Commit(t.Context(), []byte("new"), nil)
 		require.Error(t, err)
 		require.Empty(t, names(t, ws.Dir()))
 	}
@@ -256,27 +254,33 @@ func TestDirectoryIsRemoved(t *testing.T) {
 func TestLeftoversOfOthersStay(t *testing.T) {
 	ws := tree(t, "f")
 	at := func(name string) string { return filepath.Join(ws.Dir(), name) }
-	kept := []string{".f", ".f123", ".f0123456789012345", ".f1234567890123456x", ".g1234567890123456", "f1234567890123456"}
+	kept := []string{".f", ".f1234567890123456", ".f.taukit-", ".f.taukit-12x", ".f.taukit-12.bak", ".g.taukit-1234567890123456", "f.taukit-1234567890123456"}
 	for _, name := range kept {
 		require.NoError(t, os.WriteFile(at(name), nil, 0o600))
 	}
-	require.NoError(t, os.Mkdir(at(".f1234567890123456"), 0o700))
-	require.NoError(t, unix.Mkfifo(at(".f2234567890123456"), 0o600))
-	require.NoError(t, os.Symlink("f", at(".f3234567890123456")))
-	require.NoError(t, os.Link(at(".f"), at(".f4234567890123456")))
+	require.NoError(t, os.Mkdir(at(".f.taukit-1"), 0o700))
+	require.NoError(t, unix.Mkfifo(at(".f.taukit-2"), 0o600))
+	require.NoError(t, os.Symlink("f", at(".f.taukit-3")))
+	require.NoError(t, os.Link(at(".f"), at(".f.taukit-4")))
 	if os.Geteuid() == 0 {
-		require.NoError(t, os.WriteFile(at(".f5234567890123456"), nil, 0o600))
-		require.NoError(t, os.Chown(at(".f5234567890123456"), 1, 1))
+		require.NoError(t, os.WriteFile(at(".f.taukit-5"), nil, 0o600))
+		require.NoError(t, os.Chown(at(".f.taukit-5"), 1, 1))
 	}
-	locked, err := os.Create(at(".f6234567890123456"))
+	locked, err := os.Create(at(".f.taukit-6"))
 	require.NoError(t, err)
 	defer locked.Close()
 	require.NoError(t, unix.Flock(int(locked.Fd()), unix.LOCK_EX))
 	before := names(t, ws.Dir())
 
-	dead := at(".f7234567890123456")
+	dead := at(".f.taukit-7")
 	require.NoError(t, os.WriteFile(dead, nil, 0o600))
 	write(t, ws, "f", "new")
 	require.Equal(t, before, names(t, ws.Dir()))
 	require.NoFileExists(t, dead)
+
+	// One that was linked to its name just before its process died.
+	require.NoError(t, os.Link(at("f"), dead))
+	write(t, ws, "f", "newer")
+	require.Equal(t, before, names(t, ws.Dir()))
+	require.EqualValues(t, 1, stat(t, at("f")).Nlink)
 }

@@ -112,7 +112,7 @@ func ExampleWorkspace_Change() {
 				return workspace.Outcome{}, err
 			}
 		}
-		return c.Commit(ctx, append(bytes.Clone(old), text...))
+		return c.Commit(ctx, append(bytes.Clone(old), text...), nil)
 	}
 	for range 2 {
 		out, err := appendTo("logs/today", "once more\n")

@@ -4,11 +4,13 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,7 +48,11 @@ func (s scene) stage(t *testing.T, dir string, step func(string) error) *Workspa
 	if s.links > 1 {
 		require.NoError(t, os.Link(filepath.Join(dir, s.path), filepath.Join(dir, "link")))
 	}
-	ws, err := NewFS(t.Context(), OS{fault: step}, dir)
+	system := OS{}
+	if step != nil {
+		system.hooks = &hooks{step}
+	}
+	ws, err := NewFS(t.Context(), system, dir)
 	require.NoError(t, err)
 	return ws
 }
@@ -57,7 +63,7 @@ func (s scene) commit(ctx context.Context, ws *Workspace) error {
 		return err
 	}
 	defer c.Close()
-	_, err = c.Commit(ctx, []byte(s.new))
+	_, err = c.Commit(ctx, []byte(s.new), nil)
 	return err
 }
 
@@ -131,6 +137,114 @@ func TestFailureAtAnyStepChangesNothing(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestCreationWithoutExclusiveRename makes the file in the ways that remain on
+// file systems that cannot rename without replacing, or cannot link either.
+func TestCreationWithoutExclusiveRename(t *testing.T) {
+	for _, unable := range [][]string{{"name"}, {"name", "link"}} {
+		fail := func(extra string) func(string) error {
+			return func(name string) error {
+				if name == extra {
+					return syscall.EIO
+				}
+				if slices.Contains(unable, name) {
+					return errors.ErrUnsupported
+				}
+				return nil
+			}
+		}
+		s := scenes[2]
+		dir := t.TempDir()
+		require.NoError(t, s.commit(t.Context(), s.stage(t, dir, fail(""))))
+		data, err := os.ReadFile(filepath.Join(dir, s.path))
+		require.NoError(t, err)
+		require.Equal(t, s.new, string(data))
+		require.Len(t, picture(t, dir, false), 3, "the file and two directories")
+
+		dir = t.TempDir()
+		for _, step := range []string{"copy", "sync copy"} {
+			if len(unable) == 1 {
+				continue
+			}
+			err := s.commit(t.Context(), s.stage(t, dir, fail(step)))
+			require.ErrorIs(t, err, syscall.EIO, step)
+			require.Empty(t, picture(t, dir, false))
+		}
+
+		// A file that appears at the last moment stays.
+		ws := s.stage(t, dir, func(name string) error {
+			if name == "name" {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, s.path), []byte("theirs"), 0o666))
+			}
+			return fail("")(name)
+		})
+		require.ErrorIs(t, s.commit(t.Context(), ws), ErrStaleVersion)
+		data, err = os.ReadFile(filepath.Join(dir, s.path))
+		require.NoError(t, err)
+		require.Equal(t, "theirs", string(data))
+		require.Len(t, picture(t, dir, false), 3)
+	}
+}
+
+// TestFileTouchedWhileItIsReplaced changes the mode of the file when it is about
+// to be replaced, and its content when the new file has been made like it.
+func TestFileTouchedWhileItIsReplaced(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "f")
+		times := 0
+		ws := scenes[0].stage(t, dir, func(name string) error {
+			if name != "sync again" {
+				return nil
+			}
+			times++
+			switch {
+			case again:
+				return os.WriteFile(path, []byte("theirs"), 0o666)
+			case times == 1:
+				return os.Chmod(path, 0o604)
+			}
+			return nil
+		})
+		c, err := ws.Change(t.Context(), OpEdit, "", "f")
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = c.Commit(t.Context(), []byte("ours"), func(context.Context) error { return os.Chmod(path, 0o600) })
+		info, statErr := os.Stat(path)
+		require.NoError(t, statErr)
+		data, readErr := os.ReadFile(path)
+		require.NoError(t, readErr)
+		if again {
+			require.ErrorIs(t, err, ErrStaleVersion)
+			require.Equal(t, "theirs", string(data))
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, "ours", string(data))
+			require.EqualValues(t, 0o604, info.Mode())
+		}
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Len(t, entries, 1)
+	}
+}
+
+// TestReadOfAnotherFileThanWasJudged replaces the file after its version was
+// found to be the right one.
+func TestReadOfAnotherFileThanWasJudged(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(path, make([]byte, MaxEditBytes+1), 0o666))
+	e, err := OS{}.Lookup(t.Context(), path, true)
+	require.NoError(t, err)
+	defer e.Close()
+	_, err = e.Version(t.Context(), nil)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte("another"), 0o666))
+	_, err = e.Read(t.Context(), MaxEditBytes)
+	require.ErrorIs(t, err, ErrStaleVersion)
+	_, err = e.Version(t.Context(), nil)
+	require.ErrorIs(t, err, ErrStaleVersion)
 }
 
 func TestOldBytesThatCannotBePutBack(t *testing.T) {
@@ -217,9 +331,9 @@ func crash(t *testing.T, order []string) {
 	require.NoError(t, err)
 	step, err := strconv.Atoi(order[1])
 	require.NoError(t, err)
-	ws, err := NewFS(t.Context(), OS{fault: at(step, func() error {
+	ws, err := NewFS(t.Context(), OS{hooks: &hooks{at(step, func() error {
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	})}, order[2])
+	})}}, order[2])
 	require.NoError(t, err)
 	t.Fatal("not killed:", scenes[number].commit(t.Context(), ws))
 }
@@ -242,14 +356,13 @@ func TestTwoProcessesEditOneFile(t *testing.T) {
 		ws := s.stage(t, dir, nil)
 		c, err := ws.Change(t.Context(), OpEdit, "", s.path)
 		require.NoError(t, err)
-		c.Check = func(ctx context.Context) error {
+		_, err = c.Commit(t.Context(), []byte("ours"), func(ctx context.Context) error {
 			child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestTwoProcessesEditOneFile$")
 			child.Env = append(os.Environ(), "TAUKIT_OTHER="+dir)
 			out, err := child.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			return nil
-		}
-		_, err = c.Commit(t.Context(), []byte("ours"))
+		})
 		c.Close()
 		require.ErrorIs(t, err, ErrStaleVersion)
 		data, err := os.ReadFile(filepath.Join(dir, s.path))
@@ -278,7 +391,7 @@ func TestFreshTimesProveNothing(t *testing.T) {
 		require.NoError(t, err)
 		defer e.Close()
 		read := e.(*entry)
-		read.data, read.readAt = []byte("old"), read.found.modTime().Add(tt.age)
+		read.data, read.readAt = []byte("old"), read.found.lastTime().Add(tt.age)
 		require.Equal(t, tt.want, e.Verify(t.Context()))
 	}
 }

@@ -89,17 +89,42 @@ func openDirectoryOf(dir string, links *int) (place, error) {
 // openPlace opens a directory. Its path ends in a separator, so that the system
 // opens nothing else (path_resolution(7)).
 func openPlace(dir string) (place, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
+	for range maxLinks {
+		p, err := tryPlace(dir)
+		if !errors.Is(err, errMoved) {
+			return p, err
+		}
+	}
+	return place{}, ErrStaleVersion
+}
+
+// errMoved says that a path led to two directories, one after the other.
+var errMoved = errors.New("directory moved")
+
+// tryPlace opens a directory and finds its path, which must be that of the
+// directory that it has opened.
+func tryPlace(dir string) (p place, err error) {
+	if p.root, err = os.OpenRoot(dir); err != nil {
 		return place{}, err
 	}
-	p := place{root: root}
-	if p.handle, err = root.Open("."); err == nil {
-		p.dir, err = filepath.EvalSymlinks(dir)
+	defer func() {
+		if err != nil {
+			_ = p.close()
+			p = place{}
+		}
+	}()
+	if p.handle, err = p.root.Open("."); err != nil {
+		return p, err
 	}
+	if p.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return p, err
+	}
+	opened, err := p.handle.Stat()
 	if err != nil {
-		_ = p.close()
-		return place{}, err
+		return p, err
+	}
+	if named, err := os.Lstat(p.dir); err != nil || !os.SameFile(opened, named) {
+		return p, errMoved
 	}
 	return p, nil
 }

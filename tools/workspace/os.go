@@ -8,20 +8,31 @@ import (
 )
 
 // OS is the file system of the host.
+//
+// What a replaced file keeps depends on the system. On Linux it is all of
+// owner, mode, extended attributes and access control lists, or the file is
+// rewritten in place. On macOS access control lists are lost, on the BSDs
+// extended attributes too. On Windows only the read-only attribute is kept, and
+// hard links are not noticed: the other names keep the old content.
 type OS struct {
 	// NoSync leaves it to the system when to write changes to disk. They are
 	// faster then; a crash of the machine may lose them, or leave an empty file.
 	NoSync bool
 
-	fault func(step string) error // of tests: fails, or ends the process, at a step
+	hooks *hooks // of tests
+}
+
+// hooks are told of each step of a change.
+type hooks struct {
+	step func(name string) error // an error makes the step fail
 }
 
 // step is asked before each step of a change.
 func (o OS) step(name string) error {
-	if o.fault == nil {
+	if o.hooks == nil {
 		return nil
 	}
-	return o.fault(name)
+	return o.hooks.step(name)
 }
 
 // Open opens a regular file. On Linux the file is first found without being

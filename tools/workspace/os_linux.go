@@ -11,7 +11,7 @@ import (
 // openRegular opens a regular file and nothing else. Without /proc it falls
 // back on what other systems do.
 func openRegular(name string) (*os.File, error) {
-	f, err := reopen(unix.AT_FDCWD, name, 0)
+	f, err := reopen(unix.AT_FDCWD, name, 0, unix.O_RDONLY)
 	if errors.Is(err, errNoProc) {
 		return openChecked(name, nonBlocking)
 	}
@@ -20,10 +20,15 @@ func openRegular(name string) (*os.File, error) {
 
 // openRegularIn opens the regular file that has the name of the place, and
 // nothing else, not even what a link leads to.
-func openRegularIn(p place) (*os.File, error) {
-	f, err := reopen(int(p.handle.Fd()), p.base, unix.O_NOFOLLOW)
+func openRegularIn(p place) (*os.File, error) { return openIn(p, unix.O_RDONLY) }
+
+// openForWriting is openRegularIn for reading and writing.
+func openForWriting(p place) (*os.File, error) { return openIn(p, unix.O_RDWR) }
+
+func openIn(p place, access int) (*os.File, error) {
+	f, err := reopen(int(p.handle.Fd()), p.base, unix.O_NOFOLLOW, access)
 	if errors.Is(err, errNoProc) {
-		return openCheckedIn(p)
+		return openCheckedIn(p, access)
 	}
 	return f, err
 }
@@ -33,7 +38,7 @@ var errNoProc = errors.New("no /proc")
 // reopen opens a regular file in two steps. A descriptor with O_PATH says what
 // a name leads to without opening it (open(2)); the file itself is then opened
 // through that descriptor, so that nothing can take its place in between.
-func reopen(dir int, name string, flags int) (*os.File, error) {
+func reopen(dir int, name string, flags, access int) (*os.File, error) {
 	fd, err := ignoringEINTR(func() (int, error) { return unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|flags, 0) })
 	if err != nil {
 		return nil, err
@@ -48,7 +53,7 @@ func reopen(dir int, name string, flags int) (*os.File, error) {
 		return nil, err
 	}
 	again, err := ignoringEINTR(func() (int, error) {
-		return unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_CLOEXEC|nonBlocking, 0)
+		return unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), access|unix.O_CLOEXEC|nonBlocking, 0)
 	})
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 		return nil, errNoProc

@@ -6,4 +6,6 @@ import "os"
 
 func openRegular(name string) (*os.File, error) { return openChecked(name, nonBlocking) }
 
-func openRegularIn(p place) (*os.File, error) { return openCheckedIn(p) }
+func openRegularIn(p place) (*os.File, error) { return openCheckedIn(p, os.O_RDONLY) }
+
+func openForWriting(p place) (*os.File, error) { return openCheckedIn(p, os.O_RDWR) }

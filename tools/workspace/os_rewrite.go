@@ -1,27 +1,28 @@
 package workspace
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"os"
 )
 
 // rewrite writes the data into the file itself, whose links and attributes
 // stay. Whoever reads meanwhile may see a mixture. After a failure the old
-// bytes are put back.
+// bytes are put back; the time of the file is then another one.
 func (s *staged) rewrite(now stamp) error {
-	f, err := s.root.OpenFile(s.base, os.O_RDWR|nonBlocking, 0)
+	f, err := openForWriting(s.place)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it is synced below
-	opened, err := stampOf(f)
+	// Another name of the file has a turn of its own.
+	done, err := hostTurns.wait(context.Background(), now.inode())
 	if err != nil {
 		return err
 	}
-	if !opened.equal(now) {
-		return ErrStaleVersion
-	}
-	old, err := s.oldBytes(f, now.size())
+	defer done()
+	old, err := s.oldBytes(f, now)
 	if err != nil {
 		return err
 	}
@@ -33,15 +34,26 @@ func (s *staged) rewrite(now stamp) error {
 }
 
 // oldBytes returns what is to be put back if the data cannot be written: the
-// whole file unless it is huge, then what the data goes over.
-func (s *staged) oldBytes(f *os.File, size int64) ([]byte, error) {
+// whole file unless it is huge, then what the data goes over. It is
+// [ErrStaleVersion] if the open file does not hold what was read.
+func (s *staged) oldBytes(f *os.File, now stamp) ([]byte, error) {
+	opened, err := stampOf(f)
+	if err != nil {
+		return nil, err
+	}
+	size := opened.size()
+	if !opened.mode().IsRegular() || size != now.size() {
+		return nil, ErrStaleVersion
+	}
 	n := size
 	if n > MaxEditBytes {
 		n = min(size, int64(len(s.data)))
 	}
 	old := make([]byte, n)
-	_, err := io.ReadFull(io.NewSectionReader(f, 0, n), old)
-	if err == io.ErrUnexpectedEOF { //nolint:errorlint // it is never wrapped
+	if _, err = io.ReadFull(io.NewSectionReader(f, 0, n), old); err == io.ErrUnexpectedEOF { //nolint:errorlint // it is never wrapped
+		err = ErrStaleVersion
+	}
+	if s.entry.data != nil && !bytes.Equal(old, s.entry.data) || s.entry.data == nil && opened != now {
 		err = ErrStaleVersion
 	}
 	return old, err

@@ -26,7 +26,7 @@ func (e *entry) Stage(ctx context.Context, data []byte, opts StageOptions) (Stag
 	}
 	if err := s.prepare(ctx); err != nil {
 		s.Discard()
-		return nil, err
+		return nil, e.orStale(ctx, err)
 	}
 	return s, nil
 }
@@ -51,13 +51,17 @@ func (s *staged) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	removeStale(s.into)
 	if !s.newFile {
 		if err := checkWritable(s.place); err != nil {
 			return err
 		}
 		now, err := s.lstat()
-		if err != nil || now.links() > 1 {
-			return nil // what is wrong shows when it is published
+		if err != nil {
+			return err
+		}
+		if now.links() > 1 {
+			return nil
 		}
 	}
 	err := s.write(ctx)
@@ -74,19 +78,23 @@ func (s *staged) makeParents() error {
 		if err := s.system.step("mkdir"); err != nil {
 			return err
 		}
-		err := s.into.root.Mkdir(name, 0o777)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err == nil {
-			made := s.into
-			made.base = name
+		made := s.into
+		made.base = name
+		switch err := made.root.Mkdir(name, 0o777); {
+		case err == nil:
 			s.made = append(s.made, made)
+		case !errors.Is(err, fs.ErrExist):
+			return err
+		default: // somebody else was faster; anything but a directory must not be opened
+			if now, err := made.lstat(); err == nil && !now.mode().IsDir() {
+				return ErrNotDirectory
+			}
 		}
-		below, err := s.into.child(name)
+		below, err := made.child(name)
 		if err != nil {
 			return err
 		}
+		below.base = s.base
 		s.into = below
 		s.opened = append(s.opened, below)
 	}
@@ -103,7 +111,6 @@ func (s *staged) write(ctx context.Context) error {
 	if err := s.system.step("create"); err != nil {
 		return err
 	}
-	removeStale(s.into)
 	pending, err := newPending(s.into, perm)
 	if err != nil {
 		if !s.newFile && refusesNewFile(err) {
@@ -176,7 +183,7 @@ func (s *staged) Publish(ctx context.Context, check Check) error {
 	case s.pending == nil, !s.newFile && now.links() > 1:
 		err = s.rewrite(now)
 	default:
-		err = s.replace(now)
+		err = s.replace(ctx, now)
 	}
 	if err != nil {
 		return err
@@ -187,40 +194,66 @@ func (s *staged) Publish(ctx context.Context, check Check) error {
 }
 
 // replace renames the temporary file over the file.
-func (s *staged) replace(now stamp) error {
-	if s.model == s.entry && !now.equal(s.like) { // touched meanwhile, perhaps with another mode
-		err := s.liken()
-		if errors.Is(err, errInPlace) {
+func (s *staged) replace(ctx context.Context, now stamp) error {
+	if s.model == s.entry {
+		var err error
+		if now, err = s.keepLike(ctx, now); errors.Is(err, errInPlace) {
 			return s.rewrite(now)
-		}
-		if err == nil {
-			err = s.syncFile(s.pending.File, "sync again")
-		}
-		if err != nil {
+		} else if err != nil {
 			return err
 		}
 	}
-	if err := s.system.step("rename"); err != nil {
+	if err := s.system.step("replace"); err != nil {
 		return err
 	}
-	err := s.pending.replace()
+	err := s.pending.replace(s.system.NoSync)
 	if err != nil && !s.newFile && cannotBeReplaced(err) {
 		return s.rewrite(now)
 	}
 	return err
 }
 
+// maxTouches is how often a file may be touched while it is being replaced.
+const maxTouches = 3
+
+// keepLike makes the temporary file once more like the file if that was
+// touched meanwhile and may have another mode now. As this takes its time, the
+// file is looked at again afterwards.
+func (s *staged) keepLike(ctx context.Context, now stamp) (stamp, error) {
+	for range maxTouches {
+		if now == s.like {
+			return now, nil
+		}
+		if err := s.liken(); err != nil {
+			return now, err
+		}
+		if err := s.syncFile(s.pending.File, "sync again"); err != nil {
+			return now, err
+		}
+		var err error
+		if now, err = s.verify(ctx); err != nil {
+			return now, err
+		}
+		if now.links() > 1 {
+			return now, errInPlace
+		}
+	}
+	return now, ErrStaleVersion
+}
+
 // create gives the temporary file its name, unless that is taken.
 func (s *staged) create() error {
-	if err := s.system.step("publish"); err != nil {
-		return err
+	err := s.system.step("name")
+	if err == nil {
+		err = s.pending.create()
 	}
-	err := s.pending.create()
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	// The temporary file is removed afterwards, as after a failure.
-	err = s.into.root.Link(filepath.Base(s.pending.Name()), s.base)
+	if err = s.system.step("link"); err == nil {
+		err = s.into.root.Link(filepath.Base(s.pending.Name()), s.base)
+	}
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -230,16 +263,22 @@ func (s *staged) create() error {
 // copyExclusive writes the file itself, for file systems that can neither link
 // nor rename without replacing.
 func (s *staged) copyExclusive() error {
-	f, err := s.into.root.OpenFile(s.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err := s.system.step("copy"); err != nil {
+		return err
+	}
+	p := s.into
+	f, err := p.root.OpenFile(s.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(s.data)
-	if err == nil && !s.system.NoSync {
-		err = f.Sync()
+	if _, err = f.Write(s.data); err == nil {
+		err = s.syncFile(f, "sync copy")
 	}
+	ours, _ := stampOf(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = s.into.root.Remove(s.base)
+		if now, statErr := p.lstat(); statErr == nil && now.sameFile(ours) {
+			_ = removeName(p)
+		}
 	}
 	return err
 }

@@ -10,6 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// pendingMark is in the names of temporary files, between the name of the file
+// and digits that renameio adds, so that they are not taken for anybody else's.
+const pendingMark = ".taukit-"
+
 // A pendingFile is a temporary file that waits to get the name of its place.
 // As long as it does, it is open and locked, which tells it from one that a dead
 // process left. So it is renamed here, while it is open, and after one fsync:
@@ -23,7 +27,7 @@ type pendingFile struct {
 // newPending makes a temporary file in the directory of p, with that mode less
 // the umask.
 func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
-	f, err := renameio.NewPendingFile(p.base, renameio.WithRoot(p.root), renameio.WithPermissions(perm))
+	f, err := renameio.NewPendingFile(p.base+pendingMark, renameio.WithRoot(p.root), renameio.WithPermissions(perm))
 	if err != nil {
 		return nil, err
 	}
@@ -31,18 +35,30 @@ func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
 	return &pendingFile{f, p, false}, nil
 }
 
-// replace renames the file over what has the name.
-func (t *pendingFile) replace() error {
-	err := t.place.root.Rename(filepath.Base(t.Name()), t.place.base)
+// temporary returns the place of the temporary file itself.
+func (t *pendingFile) temporary() place {
+	p := t.place
+	p.base = filepath.Base(t.Name())
+	return p
+}
+
+// replace renames the file over what has the name. What was not synced is
+// closed before, because some file systems tell only then that there was no
+// room for it.
+func (t *pendingFile) replace(unsynced bool) error {
+	if unsynced {
+		if err := t.File.Close(); err != nil {
+			return err
+		}
+	}
+	err := t.place.root.Rename(t.temporary().base, t.place.base)
 	t.named = err == nil
 	return err
 }
 
 // create renames the file to a name that is free.
 func (t *pendingFile) create() error {
-	temporary := t.place
-	temporary.base = filepath.Base(t.Name())
-	err := renameExclusive(temporary, t.place)
+	err := renameExclusive(t.temporary(), t.place)
 	t.named = err == nil
 	return err
 }

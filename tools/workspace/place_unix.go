@@ -42,7 +42,7 @@ const keptMode = 0o777 | unix.S_ISVTX
 
 // openCheckedIn opens the regular file that has the name of the place on
 // systems that cannot find a file without opening it.
-func openCheckedIn(p place) (*os.File, error) {
+func openCheckedIn(p place, access int) (*os.File, error) {
 	before, err := p.lstat()
 	if err != nil {
 		return nil, err
@@ -50,10 +50,13 @@ func openCheckedIn(p place) (*os.File, error) {
 	if err := checkRegular(before.mode()); err != nil {
 		return nil, err
 	}
-	f, err := p.root.OpenFile(p.base, os.O_RDONLY|nonBlocking, 0)
+	fd, err := ignoringEINTR(func() (int, error) {
+		return unix.Openat(int(p.handle.Fd()), p.base, access|unix.O_NOFOLLOW|unix.O_CLOEXEC|nonBlocking, 0)
+	})
 	if err != nil {
 		return nil, err
 	}
+	f := os.NewFile(uintptr(fd), p.base)
 	after, err := stampOf(f)
 	if err == nil && !after.sameFile(before) {
 		err = ErrStaleVersion
@@ -63,6 +66,11 @@ func openCheckedIn(p place) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// removeName removes what has the name of the place, unless it is a directory.
+func removeName(p place) error {
+	return unix.Unlinkat(int(p.handle.Fd()), p.base, 0)
 }
 
 // removeDirectory removes the directory that has the name of the place, if it

@@ -9,8 +9,6 @@ import (
 	"strconv"
 )
 
-const nonBlocking = 0
-
 func openRegularIn(p place) (*os.File, error) {
 	info, err := p.root.Lstat(p.base)
 	if err != nil {
@@ -37,6 +35,11 @@ func cannotBeReplaced(error) bool                 { return false }
 func dropPrivileges(*os.File, stamp)              {}
 func removeStale(place)                           {}
 func copyAttributes(f, _ *os.File, s stamp) error { return f.Chmod(s.mode()) }
+
+func openForWriting(p place) (*os.File, error) { return p.root.OpenFile(p.base, os.O_RDWR, 0) }
+
+// removeName removes what has the name of the place.
+func removeName(p place) error { return p.root.Remove(p.base) }
 
 // removeDirectory removes the directory that has the name of the place, if it
 // is empty.
@@ -70,7 +73,7 @@ func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
 
 // replace renames the file over what has the name. An open file cannot be
 // renamed here.
-func (t *pendingFile) replace() error {
+func (t *pendingFile) replace(bool) error {
 	if err := t.Close(); err != nil {
 		return err
 	}

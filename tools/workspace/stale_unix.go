@@ -3,49 +3,48 @@
 package workspace
 
 import (
-	"io"
 	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// staleDigits is how many digits at least a name must end in to be one that
-// renameio made up. It draws from 63 bits: one in ten thousand names is shorter.
-const staleDigits = 15
+// maxListed is how many names of a directory are looked at for temporary files
+// that were left there.
+const maxListed = 20_000
 
 // removeStale removes temporary files of the place that were left by processes
-// that were killed. A file is one of these if it has such a name, belongs to
-// this user, and nobody has it open. What cannot be told stays.
+// that were killed: those with such a name that belong to this user and that
+// nobody has open.
 func removeStale(p place) {
 	list, err := p.root.Open(".")
 	if err != nil {
 		return
 	}
 	defer list.Close()
-	prefix := "." + p.base
-	for {
-		names, err := list.Readdirnames(1024)
+	const batch = 1024
+	prefix := "." + p.base + pendingMark
+	for range maxListed / batch {
+		names, err := list.Readdirnames(batch)
 		for _, name := range names {
-			if digits, ok := strings.CutPrefix(name, prefix); ok && isRandom(digits) {
+			if digits, ok := strings.CutPrefix(name, prefix); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
 				removeIfStale(p, name)
 			}
 		}
-		if err == io.EOF || err != nil { //nolint:errorlint // any error ends the list
+		if err != nil { // the end, most likely
 			return
 		}
 	}
 }
 
-// isRandom reports whether s is a number as renameio puts it in a name.
-func isRandom(s string) bool {
-	return len(s) >= staleDigits && s[0] != '0' && strings.Trim(s, "0123456789") == ""
-}
-
 func removeIfStale(p place, name string) {
+	target, _ := p.lstat()
 	p.base = name
 	found, err := p.lstat()
-	if err != nil || !found.mode().IsRegular() || found.links() != 1 || int(found.uid) != os.Geteuid() {
+	if err != nil || !found.mode().IsRegular() || int(found.uid) != os.Geteuid() {
+		return
+	}
+	if found.links() != 1 && !found.sameFile(target) { // it may have been linked to its name, but to no other
 		return
 	}
 	f, err := openRegularIn(p)
@@ -53,8 +52,8 @@ func removeIfStale(p place, name string) {
 		return
 	}
 	defer f.Close()
-	if opened, err := stampOf(f); err == nil && opened.equal(found) && isAbandoned(f) {
-		_ = p.root.Remove(name)
+	if opened, err := stampOf(f); err == nil && opened == found && isAbandoned(f) {
+		_ = removeName(p)
 	}
 }
 

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -45,16 +46,21 @@ func newStamp(st *unix.Stat_t) stamp {
 	}
 }
 
-func (s stamp) size() int64        { return s.length }
-func (s stamp) links() int         { return int(s.nlink) }
-func (s stamp) modTime() time.Time { return time.Unix(s.mtime.Unix()) }
-func (s stamp) mode() fs.FileMode  { return typeOf(s.bits) | fs.FileMode(s.bits&0o777) }
+func (s stamp) size() int64       { return s.length }
+func (s stamp) links() int        { return int(s.nlink) }
+func (s stamp) mode() fs.FileMode { return typeOf(s.bits) | fs.FileMode(s.bits&0o777) }
 
-// equal reports whether two stamps are of one file that was not changed in
-// between. The time of the last change of status shows what the time of
-// modification, which anybody can set, does not.
-func (s stamp) equal(t stamp) bool {
-	return s.sameFile(t) && s.length == t.length && s.mtime == t.mtime && s.ctime == t.ctime
+// lastTime returns the later one of the times of modification and of the last
+// change of status, which not everybody can set.
+func (s stamp) lastTime() time.Time {
+	m, c := time.Unix(s.mtime.Unix()), time.Unix(s.ctime.Unix())
+	if c.After(m) {
+		return c
+	}
+	return m
 }
 
 func (s stamp) sameFile(t stamp) bool { return s.dev == t.dev && s.ino == t.ino }
+
+// inode returns a name for the file, whatever names it has: no path looks so.
+func (s stamp) inode() string { return fmt.Sprintf("%d:%d", s.dev, s.ino) }

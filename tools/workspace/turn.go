@@ -5,6 +5,11 @@ import (
 	"sync"
 )
 
+// hostTurns are the turns of all files of this process: of one file there is
+// only one queue, whoever made the workspaces that lead to it. Workspaces of
+// other file systems that use the same keys wait for each other for no need.
+var hostTurns turns
+
 // turns lets one goroutine at a time have a key, first come first served. The
 // zero value is ready.
 type turns struct {
@@ -12,8 +17,8 @@ type turns struct {
 	queues map[string]*queue
 }
 
-// A queue is a channel of room for one: who has sent has the turn. Go lets
-// blocked senders in by their order.
+// A queue is a channel of room for one: who has sent has the turn. The runtime
+// lets blocked senders in by their order.
 type queue struct {
 	turn chan struct{}
 	size int // goroutines that have the turn or wait for it

@@ -67,10 +67,11 @@ type WriteFS interface {
 // An Entry is a name in a directory, to be changed: that of a regular file, or
 // of a file that is to be made. It is used by one goroutine at a time.
 //
-// An Entry remembers what it has found, by looking and by reading, and changes
-// nothing else: if the name has something else by then, a change fails with
-// [ErrStaleVersion], or with [ErrExists] if it had nothing. A file that was
-// merely touched, or replaced by one with the same bytes, is the same.
+// An Entry remembers what it has found, by looking and by reading, and neither
+// reads nor changes anything else: if the name has something else by then, its
+// methods fail with [ErrStaleVersion], or with [ErrExists] if it had nothing. A
+// file that was merely touched, or replaced by one with the same bytes, is the
+// same.
 type Entry interface {
 	// Key returns the identity of the file, as in [Target].
 	Key() string
@@ -84,8 +85,9 @@ type Entry interface {
 	// bytes. The data is not to be changed.
 	Read(ctx context.Context, limit int64) ([]byte, error)
 	// Version returns the version of the regular file, whatever its size; the
-	// zero Version if there is none.
-	Version(ctx context.Context) (Version, error)
+	// zero Version if there is none. The content also goes to the writer, unless
+	// that is nil.
+	Version(ctx context.Context, also io.Writer) (Version, error)
 	// Recall takes over what another Entry of the same key has found at the
 	// given time or later, and the data that it has read, if it is not nil.
 	Recall(found Info, data []byte, since time.Time)
@@ -147,9 +149,8 @@ type Check func(ctx context.Context) error
 // A Workspace is a file system and the directory that relative paths start at
 // when a call names no other. It is safe for concurrent use.
 type Workspace struct {
-	fs    FS
-	dir   string
-	turns turns
+	fs  FS
+	dir string
 }
 
 // New returns a Workspace in the given directory of the host's file system. A
@@ -178,7 +179,7 @@ func NewFS(ctx context.Context, fsys FS, dir string) (*Workspace, error) {
 	if err != nil {
 		return nil, classify(ctx, "open", dir, err)
 	}
-	return &Workspace{fs: fsys, dir: canonical}, nil
+	return &Workspace{fsys, canonical}, nil
 }
 
 // Dir returns the directory that relative paths start at by default.
