@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ type editTool struct{ Env }
 // is "replace".
 func NewEdit(env Env) Tool {
 	t := &editTool{env}
-	return newSpooled(env.Spool, Definition{
+	return newEditor(env.Spool, Definition{
 		Name:        "edit",
 		Internal:    "replace",
 		Description: editDescription,
@@ -47,7 +48,7 @@ func (t *editTool) call(ctx context.Context, call Call, a args.Edit, d Display) 
 		edits[i] = replace.Edit(e)
 	}
 	path := string(a.Path)
-	done, err := t.do(ctx, call, change{
+	done, err := t.mutate(ctx, call, mutation{
 		op:     workspace.OpEdit,
 		path:   path,
 		intent: (*guard.Policy).EditIntent,
@@ -70,7 +71,7 @@ func (t *editTool) call(ctx context.Context, call Call, a args.Edit, d Display) 
 	result.AddInt("edits", int64(len(edits)))
 	result.Add("changed", strconv.FormatBool(done.Changed))
 	result.AddInt("total_bytes", int64(len(done.after)))
-	return Succeed(result, done.show(d, path))
+	return Succeed(result, done.display(d, path))
 }
 
 // replaceError returns the error of a call for that of the package replace.
@@ -99,6 +100,10 @@ func (t *editTool) replaceError(ctx context.Context, path string, src []byte, er
 	}
 	return failure
 }
+
+// resultTooLarge is the reason to refuse content that the editors could not take
+// again.
+var resultTooLarge = fmt.Sprintf("result exceeds %d bytes", workspace.MaxEditBytes)
 
 // cannotEdit returns the error of content that cannot be edited.
 func cannotEdit(path, code, reason string, err error) error {

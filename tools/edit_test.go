@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +15,8 @@ import (
 
 	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/lineedit"
+	"github.com/taukit/taukit/patch"
 	"github.com/taukit/taukit/replace"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/diff"
@@ -67,6 +71,16 @@ func TestEditTellsWhatItDid(t *testing.T) {
 	requireContent(t, path, "one\r\ntwo\r\nbeta\r\n")
 }
 
+func TestLimitsAreTheSameEverywhere(t *testing.T) {
+	require.Equal(t, workspace.MaxEditBytes, replace.MaxFileBytes)
+	require.Equal(t, workspace.MaxEditBytes, patch.MaxFileBytes)
+	require.Equal(t, replace.MaxEdits, lineedit.MaxEdits)
+	for _, tool := range []tools.Tool{tools.NewEdit(tools.Env{}), tools.NewLineEdit(tools.Env{})} {
+		require.Contains(t, string(tool.Definition().Schema), fmt.Sprintf(`"maxItems": %d`, replace.MaxEdits))
+	}
+	require.Contains(t, string(tools.NewWrite(tools.Env{}).Definition().Schema), strconv.Itoa(workspace.MaxEditBytes))
+}
+
 func TestEditThatChangesNothing(t *testing.T) {
 	tool, path := editing(t, "a\r\nb")
 	before, err := os.Stat(path)
@@ -102,14 +116,11 @@ func TestExcerptOfTheNearestPlace(t *testing.T) {
 		{"line  9\n", "9", 7, 11},
 		{"line  49\nline 50\n", "49", 47, 50},
 		{"line  9\nline 10\nline 11", "9", 7, 13},
-		{"line  9\n" + strings.TrimPrefix(lineNumbers(30), strings.TrimSuffix(lineNumbers(9), "\n")), "", 0, 0},
+		{"line 9\nnothing of this\n", "9", 7, 12},
 	} {
 		tool, path := editing(t, lineNumbers(50))
 		out := call(t, tool, edit(tt.old, ""))
 		require.Equal(t, framing.CodeNoMatch, out.Error.Code)
-		if tt.near == "" {
-			continue
-		}
 		require.Equal(t, []string{"error", "hint", "near_line"}, keys(out))
 		require.Equal(t, tt.near, header(out, "near_line"))
 		require.True(t, strings.HasPrefix(out.Error.Output, fmt.Sprintf("%d line %[1]d\n", tt.first)), out.Error.Output)
@@ -121,11 +132,13 @@ func TestExcerptOfTheNearestPlace(t *testing.T) {
 
 func TestExcerptIsAtMostTwentyLines(t *testing.T) {
 	tool, _ := editing(t, lineNumbers(50))
-	long := strings.ReplaceAll(lineNumbers(40), "line", "line ")
-	out := call(t, tool, edit(long, ""))
-	require.Equal(t, "whitespace", header(out, "hint"))
-	require.Equal(t, 20, strings.Count(out.Error.Output, "\n")+1)
-	require.True(t, strings.HasPrefix(out.Error.Output, "1 line 1\n"))
+	lines := strings.SplitAfter(lineNumbers(50), "\n")
+	for first, want := range map[int]string{1: "1 line 1\n", 10: "8 line 8\n"} {
+		out := call(t, tool, edit(strings.ReplaceAll(strings.Join(lines[first-1:first+29], ""), "line", "line "), ""))
+		require.Equal(t, "whitespace", header(out, "hint"))
+		require.Equal(t, 20, strings.Count(out.Error.Output, "\n")+1)
+		require.True(t, strings.HasPrefix(out.Error.Output, want), out.Error.Output)
+	}
 }
 
 func TestExcerptStaysInTheBudget(t *testing.T) {
@@ -223,11 +236,24 @@ func TestWriteTellsWhatItDid(t *testing.T) {
 }
 
 func TestWriteOverAHugeFile(t *testing.T) {
-	ws := newWorkspace(t, map[string]string{"f": strings.Repeat("line\r\n", 2_000_000)})
-	out := call(t, tools.NewWrite(tools.Env{Workspace: ws}), map[string]string{"path": "f", "content": "x\n"})
-	require.Equal(t, "changed: true\nline_endings: crlf to lf\ntotal_bytes: 2", out.Text)
-	require.Equal(t, "f", out.Display.Header(), "there is nothing to compare with")
-	require.True(t, out.Display.Diffs.IsZero())
+	block := strings.Repeat("line\r\n", 10923) // its CR LF lie across blocks of 64 KiB
+	for before, want := range map[string]string{
+		strings.Repeat(block, 200):            "changed: true\nline_endings: crlf to lf\ntotal_bytes: 2",
+		strings.Repeat("\x00", 200<<20):       "changed: true\ntotal_bytes: 2",
+		strings.Repeat("x", 11<<20) + "\r":    "changed: true\nline_endings: cr to lf\ntotal_bytes: 2",
+		strings.Repeat("x\n", 6<<20) + "\r\n": "changed: true\nline_endings: mixed to lf\ntotal_bytes: 2",
+	} {
+		ws := newWorkspace(t, map[string]string{"f": before})
+		tool := tools.NewWrite(tools.Env{Workspace: ws})
+		var start, end runtime.MemStats
+		runtime.ReadMemStats(&start)
+		out := call(t, tool, map[string]string{"path": "f", "content": "x\n"})
+		runtime.ReadMemStats(&end)
+		require.Less(t, end.TotalAlloc-start.TotalAlloc, uint64(4<<20), "it is read in pieces")
+		require.Equal(t, want, out.Text)
+		require.Equal(t, "f", out.Display.Header(), "there is nothing to compare with")
+		require.True(t, out.Display.Diffs.IsZero())
+	}
 }
 
 func TestWriteHasALimit(t *testing.T) {

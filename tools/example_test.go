@@ -46,7 +46,6 @@ func ExampleSession() {
 	// read [shell:read]
 	// ls [shell:read shell:list]
 	// edit [shell:edit shell:edit:replace shell:mutates-files]
-	// write [shell:write shell:mutates-files]
 	// 1(crlf) first
 	// 2(no_nl) last
 	// notes.txt .. ok
@@ -122,7 +121,7 @@ func ExampleEnv() {
 		log.Fatal(err)
 	}
 	// A set of one's own in which an agent changes only what it has read.
-	env := tools.Env{Workspace: ws, Guard: &guard.Policy{Store: new(guard.Store)}}
+	env := tools.Env{Workspace: ws, Guard: new(guard.Policy)}
 	set, err := tools.NewSet(tools.NewRead(env), tools.NewLineEdit(env), tools.NewWrite(env))
 	if err != nil {
 		log.Fatal(err)

@@ -29,7 +29,7 @@ type excerpt struct {
 // scanExcerpt reads all of f, at most limit bytes, and keeps the lines from
 // the first to the last that the ranges name. Sum, unless it is nil, is given
 // all of it.
-func scanExcerpt(f workspace.File, ranges []args.LineRange, limit int64, sum *workspace.Hash) (*excerpt, error) {
+func scanExcerpt(f workspace.File, ranges []args.LineRange, limit int64, sum *workspace.Digest) (*excerpt, error) {
 	if f.Size() > limit {
 		return nil, errTooLarge
 	}

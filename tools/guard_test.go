@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,11 +45,11 @@ func newGuarded(t rapid.TB, dir string) *guarded {
 	ws, err := workspace.New(dir)
 	require.NoError(t, err)
 	g := &guarded{
-		ws: ws, policy: &guard.Policy{Store: new(guard.Store)},
+		ws: ws, policy: new(guard.Policy),
 		files: map[string]string{}, seen: map[string]map[string]string{"A": {}, "B": {}},
 	}
 	env := tools.Env{Workspace: ws, Guard: g.policy}
-	g.set, err = tools.NewSet(tools.NewRead(env), tools.NewEdit(env), tools.NewWrite(env))
+	g.set, err = tools.NewSet(tools.NewRead(env), tools.NewEdit(env), tools.NewWrite(env), renamed{tools.NewLineEdit(env)})
 	require.NoError(t, err)
 	return g
 }
@@ -121,7 +122,8 @@ func (g *guarded) write(t *rapid.T, agent, path, content string) {
 
 func (g *guarded) edit(t *rapid.T, agent, path, oldText, newText string) {
 	code, advice := g.expect(agent, path, false)
-	if code == "" && g.files[path] != oldText+"\n" {
+	content := g.files[path]
+	if code == "" && !strings.Contains(content, oldText+"\n") {
 		code = framing.CodeNoMatch
 	}
 	out := g.call(t, agent, "edit", map[string]any{
@@ -129,8 +131,37 @@ func (g *guarded) edit(t *rapid.T, agent, path, oldText, newText string) {
 	})
 	requireCode(t, out, code, advice)
 	if code == "" {
-		g.files[path], g.seen[agent][path] = newText+"\n", newText+"\n"
+		content = strings.Replace(content, oldText+"\n", newText+"\n", 1)
+		g.files[path], g.seen[agent][path] = content, content
 	}
+}
+
+// append adds a line with the line editor, which also creates files.
+func (g *guarded) append(t *rapid.T, agent, path string) {
+	content := g.files[path]
+	lines := strings.Split(content, "\n")
+	n := len(lines)
+	before := ""
+	if n > 1 {
+		before = lines[n-2]
+	}
+	code, advice := g.expect(agent, path, true)
+	out := g.call(t, agent, "line edit", map[string]any{"path": path, "edits": []map[string]any{
+		{"start_line": n, "end_line_exclusive": n, "newText": "more\n", "context_line": before},
+	}})
+	requireCode(t, out, code, advice)
+	if code == "" {
+		g.files[path], g.seen[agent][path] = content+"more\n", content+"more\n"
+	}
+}
+
+// renamed is the line editor under a name of its own.
+type renamed struct{ tools.Tool }
+
+func (r renamed) Definition() tools.Definition {
+	d := r.Tool.Definition()
+	d.Name = "line edit"
+	return d
 }
 
 // check compares the directory and the store with the model.
@@ -183,6 +214,7 @@ func TestGuardAgreesWithModel(t *testing.T) {
 			"edit": func(t *rapid.T) {
 				g.edit(t, agent.Draw(t, "agent"), path.Draw(t, "path"), text.Draw(t, "old"), text.Draw(t, "new"))
 			},
+			"append": func(t *rapid.T) { g.append(t, agent.Draw(t, "agent"), path.Draw(t, "path")) },
 			"others write": func(t *rapid.T) {
 				p, content := path.Draw(t, "path"), text.Draw(t, "content")+"\n"
 				require.NoError(t, os.MkdirAll(filepath.Dir(g.at(p)), 0o777))
@@ -232,7 +264,7 @@ func TestNoIncrementIsLost(t *testing.T) {
 			agent := strconv.Itoa(i)
 			for done := 0; done < increments; {
 				out := g.call(t, agent, "read", map[string]any{"path": "n"})
-				n, err := strconv.Atoi(out.Text[len("1(no_nl) "):])
+				n, err := strconv.Atoi(strings.TrimPrefix(out.Text, "1(no_nl) "))
 				if err != nil {
 					t.Error(out.Text)
 					return

@@ -11,7 +11,6 @@ import (
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/lineedit"
-	"github.com/taukit/taukit/replace"
 	"github.com/taukit/taukit/tools/args"
 	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
@@ -29,7 +28,7 @@ type lineEditTool struct{ Env }
 // either this or [NewEdit].
 func NewLineEdit(env Env) Tool {
 	t := &lineEditTool{env}
-	return newSpooled(env.Spool, Definition{
+	return newEditor(env.Spool, Definition{
 		Name:        "edit",
 		Description: lineEditDescription,
 		Tags:        []string{"shell:edit", "shell:edit:line", "shell:mutates-files"},
@@ -57,7 +56,7 @@ func (t *lineEditTool) call(ctx context.Context, call Call, a args.LineEdit, d D
 		}
 	}
 	path, lines := string(a.Path), 0
-	done, err := t.do(ctx, call, change{
+	done, err := t.mutate(ctx, call, mutation{
 		op:     workspace.OpEdit,
 		path:   path,
 		intent: (*guard.Policy).WriteIntent,
@@ -72,7 +71,7 @@ func (t *lineEditTool) call(ctx context.Context, call Call, a args.LineEdit, d D
 				return nil, t.lineEditError(ctx, path, old, edits, err)
 			}
 			if len(result.Content) > workspace.MaxEditBytes {
-				return nil, cannotEdit(path, framing.CodeTooLarge, replace.ErrResultTooLarge.Error(), nil)
+				return nil, cannotEdit(path, framing.CodeTooLarge, resultTooLarge, nil)
 			}
 			lines = result.Lines
 			return result.Content, nil
@@ -86,7 +85,7 @@ func (t *lineEditTool) call(ctx context.Context, call Call, a args.LineEdit, d D
 	result.Add("changed", strconv.FormatBool(done.Changed))
 	result.AddInt("new_max_valid_start_line", int64(lines)+1)
 	result.AddInt("total_bytes", int64(len(done.after)))
-	return Succeed(result, done.show(d, path))
+	return Succeed(result, done.display(d, path))
 }
 
 // lineEditError returns the error of a call for that of the package lineedit.

@@ -172,6 +172,23 @@ func TestLineEditFailures(t *testing.T) {
 	}
 }
 
+func TestDisplayOfWrongArgumentsHasThePath(t *testing.T) {
+	env := tools.Env{Workspace: newWorkspace(t, nil)}
+	for _, tool := range []tools.Tool{tools.NewEdit(env), tools.NewLineEdit(env), tools.NewWrite(env)} {
+		for arguments, want := range map[string]string{
+			`{"path":"a\nb","edits":7,"content":7}`: `a\nb`,
+			`{"edits":[],"path":"f","path":"g"}`:    "f",
+			`{"path":7}`:                            "",
+			`{"path":"f"`:                           "",
+			`[]`:                                    "",
+		} {
+			out := call(t, tool, arguments)
+			require.Equal(t, framing.CodeInvalidArguments, out.Error.Code)
+			require.Equal(t, want, out.Display.Header())
+		}
+	}
+}
+
 // TestLineEditAgreesWithRead copies lines as read shows them: they are the
 // contexts that the editor accepts, and writing them back changes nothing.
 func TestLineEditAgreesWithRead(t *testing.T) {

@@ -50,14 +50,7 @@ func NewRead(env Env) Tool {
 }
 
 func (t *readTool) call(ctx context.Context, call Call, a args.Read, d Display) Outcome {
-	var sum *workspace.Hash // of the file, if somebody wants to know
-	if t.Guard != nil {
-		sum = workspace.NewHash()
-	}
-	result, err := t.read(ctx, call.Dir, a, sum)
-	if t.Guard != nil {
-		t.observe(ctx, call, string(a.Path), sum.Version(), err)
-	}
+	result, err := t.observed(ctx, call, a)
 	if err != nil {
 		return Fail(ctx, err, d)
 	}
@@ -67,17 +60,24 @@ func (t *readTool) call(ctx context.Context, call Call, a args.Read, d Display) 
 	return Succeed(result, d)
 }
 
-// observe tells the guard what the call has seen of the file, or why it has
-// seen nothing.
-func (t *readTool) observe(ctx context.Context, call Call, path string, v workspace.Version, err error) {
-	target, unknown := t.Workspace.Target(ctx, call.Dir, path)
-	switch {
-	case unknown != nil:
-	case err != nil:
-		t.Guard.Failed(call.Agent, target, err)
-	default:
-		t.Guard.Observed(call.Agent, target, guard.Observation{Present: true, Version: v})
+// observed reads and tells the guard what was seen, or why nothing was. Where
+// links lead is found out once: the file that is read is the one that is seen.
+func (t *readTool) observed(ctx context.Context, call Call, a args.Read) (framing.Result, error) {
+	if t.Guard == nil {
+		return t.read(ctx, call.Dir, a, string(a.Path), nil)
 	}
+	target, err := t.Workspace.Target(ctx, call.Dir, string(a.Path))
+	if err != nil { // it is no file, which the reading tells in its own words
+		return t.read(ctx, call.Dir, a, string(a.Path), nil)
+	}
+	var sum workspace.Digest
+	result, err := t.read(ctx, call.Dir, a, target.Key, &sum)
+	if err != nil {
+		t.Guard.Failed(call.Agent, target, err)
+		return result, err
+	}
+	t.Guard.Observed(call.Agent, target, guard.Observation{Present: true, Version: sum.Version()})
+	return result, nil
 }
 
 // readDisplay shows the path and the ranges as they were asked for.
@@ -100,9 +100,12 @@ func readDisplay(a args.Read) Display {
 	return Display{Args: path + " " + strings.Join(ranges, ",")}
 }
 
-func (t *readTool) read(ctx context.Context, dir string, a args.Read, sum *workspace.Hash) (framing.Result, error) {
+// read reads the file at a path; sum, unless it is nil, is given all of it.
+func (t *readTool) read(
+	ctx context.Context, dir string, a args.Read, path string, sum *workspace.Digest,
+) (framing.Result, error) {
 	ranges := rangesOf(a)
-	excerpt, err := t.scan(ctx, dir, string(a.Path), ranges, sum)
+	excerpt, err := t.scan(ctx, dir, a, path, sum)
 	if err != nil {
 		return framing.Result{}, err
 	}
@@ -146,23 +149,23 @@ func pastEOF(start int64, lines int) error {
 
 // scan opens and reads the file, with the errors of the tool.
 func (t *readTool) scan(
-	ctx context.Context, dir, path string, ranges []args.LineRange, sum *workspace.Hash,
+	ctx context.Context, dir string, a args.Read, path string, sum *workspace.Digest,
 ) (*excerpt, error) {
 	f, err := t.Workspace.Open(ctx, dir, path)
 	if err != nil {
-		return nil, t.hinted(ctx, dir, path, err)
+		return nil, t.hinted(ctx, dir, string(a.Path), err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 
-	excerpt, err := scanExcerpt(f, ranges, MaxReadBytes, sum)
+	excerpt, err := scanExcerpt(f, rangesOf(a), MaxReadBytes, sum)
 	if errors.Is(err, errTooLarge) {
 		return nil, &framing.Error{
 			Code:    framing.CodeTooLarge,
-			Message: fmt.Sprintf("cannot read %s: file exceeds %d bytes", escape.QuotePath(path), MaxReadBytes),
+			Message: fmt.Sprintf("cannot read %s: file exceeds %d bytes", escape.QuotePath(string(a.Path)), MaxReadBytes),
 		}
 	}
 	if err != nil {
-		return nil, fileError(ctx, "read", path, err)
+		return nil, fileError(ctx, "read", string(a.Path), err)
 	}
 	return excerpt, nil
 }

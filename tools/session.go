@@ -39,7 +39,7 @@ type Config struct {
 	// nil refuses nothing.
 	Guard *guard.Policy
 
-	// EditStyle says which editor is the tool edit, by default EditReplace.
+	// EditStyle says how a model edits, by default EditReplace.
 	EditStyle EditStyle
 	// PatchMode says what apply_patch does with a patch that does not fit as a
 	// whole.
@@ -47,8 +47,9 @@ type Config struct {
 
 	// Own are the harness's own tools, which come behind ours.
 	Own []Tool
-	// Tools are the names of the tools to expose, ours and own, in any order;
-	// nil exposes all.
+	// Tools are the names of the tools to expose, ours and own, in any order. By
+	// default these are all of them but write, with edit or apply_patch as the
+	// EditStyle says; [Names] returns all of ours.
 	Tools []string
 
 	// Middleware wraps the running of each call, the first one outermost. It
@@ -60,15 +61,6 @@ type Config struct {
 	// its images; see [Session.Call]. 0 means [DefaultFrameLimit].
 	FrameLimit int
 }
-
-// An EditStyle is a way for a model to say what it wants to change.
-type EditStyle string
-
-// The styles.
-const (
-	EditReplace EditStyle = "replace" // exact texts: [NewEdit]
-	EditLines   EditStyle = "line"    // line numbers: [NewLineEdit]
-)
 
 // A Session is a set of tools for the agents of one harness. It is safe for
 // concurrent use.
@@ -116,8 +108,7 @@ func New(cfg Config) (*Session, error) {
 		}
 		spool = s.own
 	}
-	env := Env{Workspace: s.workspace, Spool: spool, Guard: cfg.Guard}
-	tools, err := exposed(append(builtin(env, cfg.EditStyle, cfg.PatchMode), cfg.Own...), cfg.Tools)
+	tools, err := cfg.choose(Env{Workspace: s.workspace, Spool: spool, Guard: cfg.Guard})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +130,7 @@ func (cfg Config) check() error {
 		return errors.New("both a root and a workspace")
 	case cfg.NoSpool && cfg.Spool != nil:
 		return errors.New("both a spool and none")
-	case cfg.EditStyle != "" && cfg.EditStyle != EditReplace && cfg.EditStyle != EditLines:
+	case !slices.Contains([]EditStyle{"", EditReplace, EditLines, EditPatch}, cfg.EditStyle):
 		shown, _ := escape.Field(string(cfg.EditStyle))
 		return fmt.Errorf("unknown edit style: %s", shown)
 	case cfg.FrameLimit < 0:
@@ -148,41 +139,6 @@ func (cfg Config) check() error {
 		return errors.New("middleware that is nil")
 	}
 	return nil
-}
-
-// exposed returns the tools that have one of the names, or all for no names.
-func exposed(tools []Tool, names []string) ([]Tool, error) {
-	if names == nil {
-		return tools, nil
-	}
-	var list []Tool
-	missing := slices.Clone(names)
-	for _, t := range tools {
-		if name := t.Definition().Name; slices.Contains(names, name) {
-			list = append(list, t)
-			missing = slices.DeleteFunc(missing, func(n string) bool { return n == name })
-		}
-	}
-	if len(missing) > 0 {
-		shown, _ := escape.Field(missing[0])
-		return nil, fmt.Errorf("unknown tool: %s", shown)
-	}
-	return list, nil
-}
-
-// builtin returns the tools of this package in the order of registration.
-func builtin(env Env, style EditStyle, patches patch.Mode) []Tool {
-	edit := NewEdit(env)
-	if style == EditLines {
-		edit = NewLineEdit(env)
-	}
-	return []Tool{
-		NewRead(env),
-		NewLs(env),
-		edit,
-		NewApplyPatch(env, patches),
-		NewWrite(env),
-	}
 }
 
 // Definitions returns the exposed tools in the order of registration.

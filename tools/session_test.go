@@ -33,10 +33,11 @@ func TestSessionExposesTools(t *testing.T) {
 	for _, tt := range []struct {
 		allowed, want []string
 	}{
-		{nil, []string{"read", "ls", "edit", "write", "zed", "done"}},
+		{nil, []string{"read", "ls", "edit", "zed", "done"}},
 		{[]string{"done", "read"}, []string{"read", "done"}},
 		{[]string{"ls", "ls"}, []string{"ls"}},
 		{[]string{}, nil},
+		{[]string{"write", "apply_patch", "edit"}, []string{"edit", "apply_patch", "write"}},
 	} {
 		s, log := sessionOf(t, tools.Config{Tools: tt.allowed}, zed, done)
 		require.Equal(t, tt.want, definitions(s))

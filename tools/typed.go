@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/tools/args"
 )
 
@@ -34,13 +35,27 @@ func newSpooled[A any](
 	if def.Schema == nil {
 		def.Schema = decoder.Schema()
 	}
-	return &typedTool[A]{def, decoder, spool, show, run}
+	return &typedTool[A]{definition: def, decoder: decoder, spool: spool, show: show, run: run}
+}
+
+// newEditor is newSpooled for a tool whose display is to have the path even if
+// other arguments are wrong.
+func newEditor[A any](
+	spool *artifact.Spool,
+	def Definition,
+	show func(a A) Display,
+	run func(ctx context.Context, call Call, a A, d Display) Outcome,
+) Tool {
+	t := newSpooled(spool, def, show, run).(*typedTool[A])
+	t.showsPath = true
+	return t
 }
 
 type typedTool[A any] struct {
 	definition Definition
 	decoder    *args.Decoder[A]
 	spool      *artifact.Spool // nil if calls do not count
+	showsPath  bool
 	show       func(A) Display
 	run        func(context.Context, Call, A, Display) Outcome
 }
@@ -58,10 +73,13 @@ func (t *typedTool[A]) Preview(call Call) Display {
 func (t *typedTool[A]) Call(ctx context.Context, call Call) Outcome {
 	t.spool.Call()
 	a, err := t.decoder.Decode(call.Arguments)
-	if err != nil {
-		return Fail(ctx, err, Display{})
-	}
 	var d Display
+	if err != nil && t.showsPath {
+		d.Args = escape.Path(args.PathOf(call.Arguments))
+	}
+	if err != nil {
+		return Fail(ctx, err, d)
+	}
 	if t.show != nil {
 		d = t.show(a)
 	}

@@ -1,15 +1,13 @@
 package tools
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
-	"github.com/taukit/taukit/lineio"
 	"github.com/taukit/taukit/tools/args"
 	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
@@ -26,7 +24,7 @@ type writeTool struct{ Env }
 // their content.
 func NewWrite(env Env) Tool {
 	t := &writeTool{env}
-	return newSpooled(env.Spool, Definition{
+	return newEditor(env.Spool, Definition{
 		Name:        "write",
 		Description: writeDescription,
 		Tags:        []string{"shell:write", "shell:mutates-files"},
@@ -42,14 +40,12 @@ func (t *writeTool) call(ctx context.Context, call Call, a args.Write, d Display
 		return Fail(ctx, fileFailure(workspace.OpWrite, path, &workspace.Error{Code: framing.CodeTooLarge, Reason: reason}), d)
 	}
 	var before endings
-	done, err := t.do(ctx, call, change{
+	done, err := t.mutate(ctx, call, mutation{
 		op:     workspace.OpWrite,
 		path:   path,
 		intent: (*guard.Policy).WriteIntent,
 		apply: func(ctx context.Context, c *workspace.Change) (_ []byte, err error) {
-			if c.Exists() {
-				before, err = t.endingsOf(ctx, c, call.Dir)
-			}
+			_, err = c.Version(ctx, &before)
 			return content, err
 		},
 	})
@@ -57,59 +53,59 @@ func (t *writeTool) call(ctx context.Context, call Call, a args.Write, d Display
 		return Fail(ctx, err, d)
 	}
 	var after endings
-	after.add(content)
+	_, _ = after.Write(content)
 	var result framing.Result
 	result.Add("changed", strconv.FormatBool(done.Changed))
 	result.AddTrue("created", done.Created)
-	if before != "" && after != "" && before != after {
-		result.Add("line_endings", string(before+" to "+after))
+	if before, after := before.style(), after.style(); before != "" && after != "" && before != after {
+		result.Add("line_endings", before+" to "+after)
 	}
 	result.AddInt("total_bytes", int64(len(content)))
-	return Succeed(result, done.show(d, path))
+	return Succeed(result, done.display(d, path))
 }
 
-// endingsOf returns how the lines of the file end, whatever its size.
-func (t *writeTool) endingsOf(ctx context.Context, c *workspace.Change, dir string) (before endings, err error) {
-	old, err := c.Read(ctx)
-	if err == nil {
-		before.add(old)
-	}
-	if !errors.Is(err, workspace.ErrTooLarge) {
-		return before, err
-	}
-	f, err := t.Workspace.Open(ctx, dir, c.Target().Display)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	for block, err := range lineio.Blocks(f) {
-		if err != nil {
-			return "", err
-		}
-		before.add(block)
-	}
-	return before, nil
+// endings finds out how the lines of a text end that is written to it.
+type endings struct {
+	lf, crlf, cr bool
+	afterCR      bool // the last byte was a CR
 }
 
-// endings is the style in which the lines of a text end: the name of the only
-// ending, or "mixed"; empty if no line ends.
-type endings string
-
-const mixedEndings endings = "mixed"
-
-// add looks at more lines of the text.
-func (e *endings) add(text []byte) {
-	if *e == mixedEndings {
-		return
-	}
-	for l := range lineio.Lines(text) {
-		switch style := endings(strings.ToLower(l.End.String())); {
-		case l.End == lineio.None:
-		case *e == "":
-			*e = style
-		case *e != style:
-			*e = mixedEndings
-			return
+// Write looks at more of the text. It never fails.
+func (e *endings) Write(text []byte) (int, error) {
+	for rest := text; len(rest) > 0; {
+		if e.afterCR {
+			e.afterCR = false
+			if rest[0] == '\n' {
+				e.crlf, rest = true, rest[1:]
+				continue
+			}
+			e.cr = true
 		}
+		i := bytes.IndexAny(rest, "\r\n")
+		if i < 0 {
+			break
+		}
+		e.lf = e.lf || rest[i] == '\n'
+		e.afterCR = rest[i] == '\r'
+		rest = rest[i+1:]
+	}
+	return len(text), nil
+}
+
+// style returns the name of the only ending, "mixed", or "" if no line ends.
+func (e endings) style() string {
+	var styles []string
+	for name, found := range map[string]bool{"lf": e.lf, "crlf": e.crlf, "cr": e.cr || e.afterCR} {
+		if found {
+			styles = append(styles, name)
+		}
+	}
+	switch len(styles) {
+	case 0:
+		return ""
+	case 1:
+		return styles[0]
+	default:
+		return "mixed"
 	}
 }

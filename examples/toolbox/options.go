@@ -124,7 +124,7 @@ func (o options) missing() string {
 		set  bool
 	}{
 		{"model_tags", len(o.ModelTags) > 0},
-		{"tool_policy", len(o.ToolPolicy) > 0 && string(o.ToolPolicy) != "{}"},
+		{"tool_policy", len(o.ToolPolicy) > 0 && strings.Trim(string(o.ToolPolicy), "{} \t\r\n") != ""},
 		{"images", o.Images != nil && *o.Images},
 		{"store", o.Store != "mem" && o.Store != "none"},
 		{"home", o.Home != ""},
@@ -149,14 +149,17 @@ func (o options) config(dir string, log *slog.Logger) (tools.Config, error) {
 		}
 	}
 	cfg := tools.Config{Root: root, Tools: o.Tools}
-	if o.EditStyle != nil && *o.EditStyle == "line" { // with patch, edit takes exact texts too
-		cfg.EditStyle = tools.EditLines
+	if o.Expose == "all" && o.Tools == nil {
+		cfg.Tools = tools.Names()
+	}
+	if o.EditStyle != nil {
+		cfg.EditStyle = tools.EditStyle(*o.EditStyle)
 	}
 	if o.PatchMode == "sequential" {
 		cfg.PatchMode = patch.Sequential
 	}
 	if o.Guard {
-		cfg.Guard = &guard.Policy{Store: new(guard.Store)}
+		cfg.Guard = new(guard.Policy)
 	}
 	if o.FrameLimit != nil {
 		cfg.FrameLimit = *o.FrameLimit

@@ -40,7 +40,7 @@ func tour(ctx context.Context, c console) error {
 	if err := layTour(dir); err != nil {
 		return err
 	}
-	session, err := tools.New(tools.Config{Root: dir, Guard: &guard.Policy{Store: new(guard.Store)}})
+	session, err := tools.New(tools.Config{Root: dir, Tools: tools.Names(), Guard: new(guard.Policy)})
 	if err != nil {
 		return err
 	}

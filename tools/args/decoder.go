@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/taukit/taukit/framing"
 )
 
@@ -67,4 +69,21 @@ func (d *Decoder[T]) decode(text []byte, v *T) error {
 // invalid returns the error of a call whose arguments are wrong.
 func invalid(message string) error {
 	return &framing.Error{Code: framing.CodeInvalidArguments, Message: message}
+}
+
+// PathOf returns the field path of an argument text whose other fields may be
+// wrong, for a user interface; "" if there is none that can be told.
+func PathOf(text []byte) string {
+	if checkText(text) != nil || kindOf(text) != '{' {
+		return ""
+	}
+	for name, value := range members(text) {
+		if name == "path" && kindOf(value) == '"' {
+			path, err := jsontext.AppendUnquote(nil, value)
+			if err == nil {
+				return string(path)
+			}
+		}
+	}
+	return ""
 }

@@ -45,7 +45,7 @@ func TestDecisions(t *testing.T) {
 		{name: "lost", seen: &lost, write: workspace.IfVersion(""), edit: workspace.IfVersion(""), delete: workspace.IfVersion("")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &guard.Policy{Store: new(guard.Store)}
+			p := new(guard.Policy)
 			if tt.seen != nil {
 				p.Observed("a", target("f"), *tt.seen)
 			}
@@ -142,7 +142,7 @@ func TestLeastRecentlyUsedIsForgotten(t *testing.T) {
 
 func TestLossFailsClosed(t *testing.T) {
 	gone := &workspace.Error{Code: workspace.ErrStaleVersion.Code, Op: workspace.OpEdit, Err: fs.ErrNotExist}
-	p := &guard.Policy{Store: new(guard.Store)}
+	p := new(guard.Policy)
 	for _, tt := range []struct {
 		name         string
 		before, want guard.Observation
@@ -170,7 +170,7 @@ func TestLossFailsClosed(t *testing.T) {
 
 func TestMissingReadsMayBeTrusted(t *testing.T) {
 	missing := &workspace.Error{Code: workspace.ErrNotFound.Code, Op: workspace.OpRead, Err: fs.ErrNotExist}
-	p := &guard.Policy{Store: new(guard.Store), TrustMissingReads: true}
+	p := &guard.Policy{TrustMissingReads: true}
 	p.Observed("a", target("f"), lost)
 	p.Failed("a", target("f"), missing)
 	got, _ := p.Store.Lookup("a", target("f"))
@@ -212,7 +212,7 @@ func TestRemedy(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	p := &guard.Policy{Store: new(guard.Store)}
+	p := new(guard.Policy)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -231,7 +231,7 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func ExamplePolicy() {
-	policy := &guard.Policy{Store: new(guard.Store)}
+	policy := new(guard.Policy)
 	file := workspace.Target{Key: "/src/main.go", Display: "main.go"}
 
 	_, err := policy.EditIntent("agent 1", file)

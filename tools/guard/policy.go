@@ -7,13 +7,13 @@ import (
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-// A Policy decides what a change may expect of a file. A nil *Policy lets
-// everything happen. It is safe for concurrent use, decides by its store alone
-// and does no I/O. For a decision to hold, it is asked while the change has its
-// turn, and told of the result before that ends.
+// A Policy decides what a change may expect of a file. The zero value is ready,
+// and a nil *Policy lets everything happen. It is safe for concurrent use,
+// decides by its store alone and does no I/O. For a decision to hold, it is asked
+// while the change has its turn, and told of the result before that ends.
 type Policy struct {
-	// Store holds the observations; it must not be nil.
-	Store *Store
+	// Store holds the observations.
+	Store Store
 	// TrustMissingReads takes a read that failed because there is no file for
 	// an observation that the file is absent. An agent may then make a file
 	// again that somebody else has removed, once it has tried to read it.

@@ -9,8 +9,8 @@ import (
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-// A change is what one call does to one file.
-type change struct {
+// A mutation is what one call does to one file.
+type mutation struct {
 	op     string // as messages word it
 	path   string // as the call gave it
 	intent func(*guard.Policy, string, workspace.Target) (workspace.Expect, error)
@@ -18,24 +18,24 @@ type change struct {
 	apply func(ctx context.Context, c *workspace.Change) ([]byte, error)
 }
 
-// A changed is what became of a file.
-type changed struct {
+// A mutated is a file after its mutation.
+type mutated struct {
 	workspace.Outcome
 	after []byte
 }
 
-// do makes the change. The policy and the file system refuse on one road, and
+// mutate makes the change. The policy and the file system refuse on one road, and
 // what happened is observed before the turn of the change ends.
-func (e Env) do(ctx context.Context, call Call, ch change) (changed, error) {
-	c, err := e.Workspace.Change(ctx, ch.op, call.Dir, ch.path)
+func (e Env) mutate(ctx context.Context, call Call, m mutation) (mutated, error) {
+	c, err := e.Workspace.Change(ctx, m.op, call.Dir, m.path)
 	if err != nil {
-		return changed{}, err
+		return mutated{}, err
 	}
 	defer c.Close()
-	done, err := e.attempt(ctx, call, c, ch)
+	done, err := e.judgeAndCommit(ctx, call, c, m)
 	if err != nil {
 		e.Guard.Failed(call.Agent, c.Target(), err)
-		return changed{}, err
+		return mutated{}, err
 	}
 	if e.Guard != nil {
 		seen := guard.Observation{Present: true, Version: workspace.VersionOf(done.after)}
@@ -44,36 +44,36 @@ func (e Env) do(ctx context.Context, call Call, ch change) (changed, error) {
 	return done, nil
 }
 
-func (e Env) attempt(ctx context.Context, call Call, c *workspace.Change, ch change) (changed, error) {
-	expect, err := ch.intent(e.Guard, call.Agent, c.Target())
+func (e Env) judgeAndCommit(ctx context.Context, call Call, c *workspace.Change, m mutation) (mutated, error) {
+	expect, err := m.intent(e.Guard, call.Agent, c.Target())
 	if err != nil {
-		return changed{}, err
+		return mutated{}, err
 	}
 	if err := c.Require(ctx, expect); err != nil {
-		return changed{}, err
+		return mutated{}, err
 	}
-	after, err := ch.apply(ctx, c)
+	after, err := m.apply(ctx, c)
 	if err != nil {
-		return changed{}, err
+		return mutated{}, err
 	}
-	outcome, err := c.Commit(ctx, after)
-	return changed{outcome, after}, err
+	outcome, err := c.Commit(ctx, after, nil)
+	return mutated{outcome, after}, err
 }
 
-// show completes the display of a call with what became of its file.
-func (ch changed) show(d Display, path string) Display {
-	if !ch.Changed {
+// display completes the display of a call with what became of its file.
+func (m mutated) display(d Display, path string) Display {
+	if !m.Changed {
 		return d
 	}
 	status := "M"
-	if ch.Created {
+	if m.Created {
 		status = "A"
 	}
 	d.Changes = []Change{{status, escape.Path(path)}}
-	if ch.Before == nil && !ch.Created { // too large to compare
+	if m.Before == nil && !m.Created { // too large to compare
 		return d
 	}
-	payload := diff.For(ch.Before, ch.after)
+	payload := diff.For(m.Before, m.after)
 	switch {
 	case payload.Diff == nil:
 		d.Diffs = payload
