@@ -25,6 +25,7 @@ var stops = []stop{
 	{"Exact texts are replaced. New lines end like those around them.", "edit", `{"path": "notes.txt", "edits": [{"oldText": "first\n", "newText": "first\none more\n"}, {"oldText": "last", "newText": "the end"}]}`},
 	{"What they became.", "read", `{"path": "notes.txt"}`},
 	{"A text that is not there, and what may have been meant.", "edit", `{"path": "notes.txt", "edits": [{"oldText": "the  end", "newText": ""}]}`},
+	{"A patch: one file is changed and moved, another is made. All of it fits, or nothing is changed.", "apply_patch", "*** Begin Patch\n*** Add File: src/b.go\n+package a\n*** Update File: notes.txt\n*** Move to: docs/notes.txt\n@@ second\n-the end\n+the very end\n*** End Patch"},
 	{"A new file, with the directory above it.", "write", `{"path": "docs/new.txt", "content": "hello\n"}`},
 	{"This session has the guard: what was not read is not overwritten.", "write", `{"path": "src/a.go", "content": ""}`},
 }
@@ -57,7 +58,7 @@ func tour(ctx context.Context, c console) error {
 // show makes the call of a stop and prints it, below an empty line if there is
 // a stop before it.
 func (s stop) show(ctx context.Context, c console, session *tools.Session, below bool) error {
-	head := "# " + s.why + "\n> " + s.tool + " " + s.arguments + "\n"
+	head := "# " + s.why + "\n> " + s.tool + " " + strings.ReplaceAll(s.arguments, "\n", "\n  ") + "\n"
 	if below {
 		head = "\n" + head
 	}
