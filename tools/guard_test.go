@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/patch"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
@@ -38,8 +39,11 @@ type guarded struct {
 	seen  map[string]map[string]string // agent, path: the content last seen, or lost
 }
 
-// lostContent is no content that a file ever has.
-const lostContent = "\x00lost"
+// What was seen of a file beside its content; no file ever holds it.
+const (
+	lostContent   = "\x00lost"   // it was there, and is gone
+	absentContent = "\x00absent" // the agent has removed it
+)
 
 func newGuarded(t rapid.TB, dir string) *guarded {
 	ws, err := workspace.New(dir)
@@ -49,7 +53,7 @@ func newGuarded(t rapid.TB, dir string) *guarded {
 		files: map[string]string{}, seen: map[string]map[string]string{"A": {}, "B": {}},
 	}
 	env := tools.Env{Workspace: ws, Guard: g.policy}
-	g.set, err = tools.NewSet(tools.NewRead(env), tools.NewEdit(env), tools.NewWrite(env), renamed{tools.NewLineEdit(env)})
+	g.set, err = tools.NewSet(tools.NewRead(env), tools.NewEdit(env), tools.NewWrite(env), renamed{tools.NewLineEdit(env)}, tools.NewApplyPatch(env, patch.Atomic))
 	require.NoError(t, err)
 	return g
 }
@@ -83,9 +87,11 @@ func (g *guarded) expect(agent, path string, creates bool) (code, advice string)
 	seen, ok := g.seen[agent][path]
 	content, exists := g.files[path]
 	switch {
-	case !ok && creates && !exists:
+	case (!ok || seen == absentContent) && creates && !exists:
 		return "", ""
-	case !ok:
+	case seen == absentContent && !creates:
+		return framing.CodeNotFound, ""
+	case !ok || seen == absentContent:
 		return framing.CodeNotObserved, readIt
 	case !exists:
 		g.seen[agent][path] = lostContent
@@ -155,6 +161,54 @@ func (g *guarded) append(t *rapid.T, agent, path string) {
 	}
 }
 
+func (g *guarded) patch(t *rapid.T, agent, section string) tools.Outcome {
+	return g.call(t, agent, "apply_patch", map[string]any{"input": "*** Begin Patch\n" + section + "\n*** End Patch"})
+}
+
+// remove deletes a file with a patch.
+func (g *guarded) remove(t *rapid.T, agent, path string) {
+	code, advice := g.expect(agent, path, false)
+	requireCode(t, g.patch(t, agent, "*** Delete File: "+path), code, advice)
+	if code == "" {
+		delete(g.files, path)
+		g.seen[agent][path] = absentContent
+	}
+}
+
+// add makes a file with a patch.
+func (g *guarded) add(t *rapid.T, agent, path string) {
+	code, advice := framing.CodeExists, ""
+	if _, exists := g.files[path]; !exists {
+		code, advice = g.expect(agent, path, true)
+	}
+	requireCode(t, g.patch(t, agent, "*** Add File: "+path+"\n+more"), code, advice)
+	if code == "" {
+		g.files[path], g.seen[agent][path] = "more\n", "more\n"
+	}
+}
+
+// move renames a file with a patch, with a change or as it is.
+func (g *guarded) move(t *rapid.T, agent, from, to string) {
+	section := "*** Update File: " + from + "\n*** Move to: " + to
+	content := g.files[from]
+	if rapid.Bool().Draw(t, "change") {
+		section += "\n@@\n+and more"
+		content += "and more\n"
+	}
+	var code, advice string
+	if _, exists := g.files[to]; exists {
+		code = framing.CodeExists
+	} else if code, advice = g.expect(agent, from, false); code == "" {
+		code, advice = g.expect(agent, to, true)
+	}
+	requireCode(t, g.patch(t, agent, section), code, advice)
+	if code == "" {
+		delete(g.files, from)
+		g.files[to], g.seen[agent][to] = content, content
+		g.seen[agent][from] = absentContent
+	}
+}
+
 // renamed is the line editor under a name of its own.
 type renamed struct{ tools.Tool }
 
@@ -182,8 +236,11 @@ func (g *guarded) check(t *rapid.T) {
 			got, ok := g.policy.Store.Lookup(agent, workspace.Target{Key: g.at(path)})
 			require.True(t, ok)
 			want := guard.Observation{Present: true, Version: workspace.VersionOf([]byte(content))}
-			if content == lostContent {
+			switch content {
+			case lostContent:
 				want.Version = ""
+			case absentContent:
+				want = guard.Observation{}
 			}
 			require.Equal(t, want, got, "%s %s", agent, path)
 		}
@@ -215,6 +272,11 @@ func TestGuardAgreesWithModel(t *testing.T) {
 				g.edit(t, agent.Draw(t, "agent"), path.Draw(t, "path"), text.Draw(t, "old"), text.Draw(t, "new"))
 			},
 			"append": func(t *rapid.T) { g.append(t, agent.Draw(t, "agent"), path.Draw(t, "path")) },
+			"remove": func(t *rapid.T) { g.remove(t, agent.Draw(t, "agent"), path.Draw(t, "path")) },
+			"add":    func(t *rapid.T) { g.add(t, agent.Draw(t, "agent"), path.Draw(t, "path")) },
+			"move": func(t *rapid.T) {
+				g.move(t, agent.Draw(t, "agent"), path.Draw(t, "from"), path.Draw(t, "to"))
+			},
 			"others write": func(t *rapid.T) {
 				p, content := path.Draw(t, "path"), text.Draw(t, "content")+"\n"
 				require.NoError(t, os.MkdirAll(filepath.Dir(g.at(p)), 0o777))
