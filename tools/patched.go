@@ -274,7 +274,7 @@ func (p *patched) version(ctx context.Context, s patch.Subject) (workspace.Versi
 		return "", err
 	}
 	defer entry.Close() //nolint:errcheck // nothing was written
-	v, err := entry.Version(ctx, nil)
+	v, err := entry.Version(ctx)
 	p.versions[s.Key] = v
 	return v, err
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -39,21 +40,22 @@ func (t *writeTool) call(ctx context.Context, call Call, a args.Write, d Display
 		reason := fmt.Sprintf("content exceeds %d bytes", workspace.MaxEditBytes)
 		return Fail(ctx, fileFailure(workspace.OpWrite, path, &workspace.Error{Code: framing.CodeTooLarge, Reason: reason}), d)
 	}
-	var before endings
+	var before, after endings
 	done, err := t.mutate(ctx, call, mutation{
 		op:     workspace.OpWrite,
 		path:   path,
 		intent: (*guard.Policy).WriteIntent,
 		apply: func(ctx context.Context, c *workspace.Change) (_ []byte, err error) {
-			_, err = c.Version(ctx, &before)
+			if c.Exists() {
+				before, err = endingsBefore(ctx, c)
+			}
 			return content, err
 		},
 	})
 	if err != nil {
 		return Fail(ctx, err, d)
 	}
-	var after endings
-	_, _ = after.Write(content)
+	after.add(content)
 	var result framing.Result
 	result.Add("changed", strconv.FormatBool(done.Changed))
 	result.AddTrue("created", done.Created)
@@ -64,47 +66,49 @@ func (t *writeTool) call(ctx context.Context, call Call, a args.Write, d Display
 	return Succeed(result, done.display(d, path))
 }
 
-// endings finds out how the lines of a text end that is written to it.
-type endings struct {
-	lf, crlf, cr bool
-	afterCR      bool // the last byte was a CR
+// endingsBefore returns how the lines of the file end. Nobody waits until a huge
+// file has been read for that.
+func endingsBefore(ctx context.Context, c *workspace.Change) (e endings, err error) {
+	old, err := c.Read(ctx)
+	if errors.Is(err, workspace.ErrTooLarge) {
+		return e, nil
+	}
+	e.add(old)
+	return e, err
 }
 
-// Write looks at more of the text. It never fails.
-func (e *endings) Write(text []byte) (int, error) {
-	for rest := text; len(rest) > 0; {
-		if e.afterCR {
-			e.afterCR = false
-			if rest[0] == '\n' {
-				e.crlf, rest = true, rest[1:]
-				continue
-			}
+// endings is the styles in which lines of a text end.
+type endings struct{ lf, crlf, cr bool }
+
+func (e *endings) add(text []byte) {
+	for len(text) > 0 {
+		i := bytes.IndexAny(text, "\r\n")
+		switch {
+		case i < 0:
+			return
+		case text[i] == '\n':
+			e.lf = true
+		case bytes.HasPrefix(text[i+1:], []byte{'\n'}):
+			e.crlf = true
+			i++
+		default:
 			e.cr = true
 		}
-		i := bytes.IndexAny(rest, "\r\n")
-		if i < 0 {
-			break
-		}
-		e.lf = e.lf || rest[i] == '\n'
-		e.afterCR = rest[i] == '\r'
-		rest = rest[i+1:]
+		text = text[i+1:]
 	}
-	return len(text), nil
 }
 
-// style returns the name of the only ending, "mixed", or "" if no line ends.
+// style returns the name of the only style, "mixed", or "" if no line ends.
 func (e endings) style() string {
-	var styles []string
-	for name, found := range map[string]bool{"lf": e.lf, "crlf": e.crlf, "cr": e.cr || e.afterCR} {
-		if found {
-			styles = append(styles, name)
-		}
-	}
-	switch len(styles) {
-	case 0:
+	switch e {
+	case endings{}:
 		return ""
-	case 1:
-		return styles[0]
+	case endings{lf: true}:
+		return "lf"
+	case endings{crlf: true}:
+		return "crlf"
+	case endings{cr: true}:
+		return "cr"
 	default:
 		return "mixed"
 	}

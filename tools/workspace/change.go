@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"slices"
 
@@ -28,8 +27,9 @@ const MaxEditBytes = 10 << 20
 //
 // Changes of one file in one process take turns, first come first served: each
 // sees what the one before it made. Anybody else who writes to the file is
-// noticed when the change is committed, but for the instant between the last
-// look and the renaming: no system compares and renames in one step.
+// noticed when the change is committed. Processes that use this package keep each
+// other out between the last look and the renaming; for others this instant
+// remains, because no system compares and renames in one step.
 //
 // An error of its methods is an [*Error], with the path as it was given, or the
 // error of a context or of a [Check]. A Change is used by one goroutine.
@@ -189,11 +189,28 @@ func (c *Change) Exists() bool {
 // the same way.
 func (c *Change) Require(ctx context.Context, e Expect) error {
 	c.expect = e
-	err := e.Judge(c.Exists(), func() (Version, error) { return c.Version(ctx, nil) })
+	err := e.Judge(c.Exists(), func() (Version, error) { return c.version(ctx, e) })
 	if err != nil {
 		return c.failed(ctx, err)
 	}
 	return nil
+}
+
+// version returns the version of the file, which is read at once unless it is
+// huge: what is judged is what is changed. Of a huge file it may return any other
+// one than that which is expected, if the size tells enough.
+func (c *Change) version(ctx context.Context, e Expect) (Version, error) {
+	data, err := c.Read(ctx)
+	if err == nil {
+		return VersionOf(data), nil
+	}
+	if !errors.Is(err, ErrTooLarge) {
+		return "", err
+	}
+	if found, _ := c.entry.Found(); !e.version.hasSize(found.Size) {
+		return "", nil
+	}
+	return c.entry.Version(ctx)
 }
 
 // Read returns the content of the file, which must not be changed. It is
@@ -211,29 +228,6 @@ func (c *Change) Read(ctx context.Context) ([]byte, error) {
 		}
 	}
 	return c.data, nil
-}
-
-// Version returns the version of the file, whatever its size, the zero Version
-// if there is none. The content also goes to the writer, unless that is nil.
-func (c *Change) Version(ctx context.Context, also io.Writer) (Version, error) {
-	if !c.Exists() {
-		return "", nil
-	}
-	data, err := c.Read(ctx) // kept: it is needed later, and read only once
-	if err == nil && also != nil {
-		_, err = also.Write(data)
-	}
-	if err == nil {
-		return VersionOf(data), nil
-	}
-	if !errors.Is(err, ErrTooLarge) {
-		return "", err
-	}
-	v, err := c.entry.Version(ctx, also)
-	if err != nil {
-		return "", c.failed(ctx, err)
-	}
-	return v, nil
 }
 
 // Commit gives the file new content, or makes it, with the directories above it
@@ -305,6 +299,7 @@ func (c *Change) finish(ctx context.Context, check Check, do func(context.Contex
 	switch {
 	case err == nil:
 		c.spent = true
+		c.entry.SyncDir()
 		return nil
 	case objection != nil:
 		return objection

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -203,6 +204,21 @@ func TestFullDiskInPlace(t *testing.T) {
 	require.EqualError(t, err, `cannot write "f": no space left on device`)
 	requireContent(t, path, "old")
 	requireContent(t, path+"2", "old")
+}
+
+func TestFullDiskInPlaceOfAFileWithHoles(t *testing.T) {
+	ws := tree(t)
+	mount(t, "tmpfs", ws.Dir(), "tmpfs", 0, "size=64k")
+	path := filepath.Join(ws.Dir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
+	require.NoError(t, os.Truncate(path, 1<<20))
+	require.NoError(t, os.Link(path, path+"2"))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	c := change(t, ws, workspace.OpWrite, "f")
+	_, err = c.Commit(t.Context(), bytes.Repeat([]byte("x"), 1<<20), nil)
+	require.EqualError(t, err, `cannot write "f": no space left on device`)
+	requireContent(t, path, string(before))
 }
 
 func TestReadOnlyFileSystem(t *testing.T) {

@@ -238,12 +238,12 @@ func TestReadOfAnotherFileThanWasJudged(t *testing.T) {
 	e, err := OS{}.Lookup(t.Context(), path, true)
 	require.NoError(t, err)
 	defer e.Close()
-	_, err = e.Version(t.Context(), nil)
+	_, err = e.Version(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte("another"), 0o666))
 	_, err = e.Read(t.Context(), MaxEditBytes)
 	require.ErrorIs(t, err, ErrStaleVersion)
-	_, err = e.Version(t.Context(), nil)
+	_, err = e.Version(t.Context())
 	require.ErrorIs(t, err, ErrStaleVersion)
 }
 
@@ -371,6 +371,65 @@ func TestTwoProcessesEditOneFile(t *testing.T) {
 		entries, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		require.Len(t, entries, links)
+	}
+}
+
+// TestProcessesCountInOneFile lets processes count in one file, each by reading
+// the number and writing the next one, until nobody was faster. No increment is
+// lost: between the last look and the change, one waits for the other.
+func TestProcessesCountInOneFile(t *testing.T) {
+	const increments = 25
+	if path := os.Getenv("TAUKIT_COUNT"); path != "" {
+		count(t, path, increments)
+		return
+	}
+	for _, links := range []int{1, 2} {
+		dir := t.TempDir()
+		names := []string{filepath.Join(dir, "n"), filepath.Join(dir, "n"), filepath.Join(dir, "n")}
+		require.NoError(t, os.WriteFile(names[0], []byte("0"), 0o666))
+		if links == 2 {
+			names[1] = filepath.Join(dir, "d", "other name")
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "d"), 0o777))
+			require.NoError(t, os.Link(names[0], names[1]))
+		}
+		var children []*exec.Cmd
+		for _, name := range names {
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProcessesCountInOneFile$")
+			child.Env = append(os.Environ(), "TAUKIT_COUNT="+name)
+			child.Stdout, child.Stderr = os.Stdout, os.Stderr
+			require.NoError(t, child.Start())
+			children = append(children, child)
+		}
+		for _, child := range children {
+			require.NoError(t, child.Wait())
+		}
+		data, err := os.ReadFile(names[0])
+		require.NoError(t, err)
+		require.Equal(t, strconv.Itoa(len(names)*increments), string(data))
+	}
+}
+
+func count(t *testing.T, path string, increments int) {
+	ws, err := NewFS(t.Context(), OS{NoSync: true}, filepath.Dir(path))
+	require.NoError(t, err)
+	for done := 0; done < increments; {
+		c, err := ws.Change(t.Context(), OpEdit, "", path)
+		require.NoError(t, err)
+		old, err := c.Read(t.Context())
+		if err == nil {
+			n, parseErr := strconv.Atoi(string(old))
+			if parseErr != nil { // half a number of one who writes in place
+				c.Close()
+				continue
+			}
+			_, err = c.Commit(t.Context(), []byte(strconv.Itoa(n+1)), nil)
+		}
+		c.Close()
+		if err == nil {
+			done++
+		} else {
+			require.ErrorIs(t, err, ErrStaleVersion)
+		}
 	}
 }
 

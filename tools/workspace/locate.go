@@ -17,6 +17,7 @@ const maxLinks = 40
 // parent of what the link leads to.
 func locate(name string, follow bool) (place, error) {
 	links := 0
+	var leads *stamp // what the system says that the links lead to; nil if nowhere
 	for {
 		dir, base := filepath.Split(name)
 		if base == "" || base == "." || base == ".." {
@@ -32,14 +33,45 @@ func locate(name string, follow bool) (place, error) {
 		}
 		target, err := p.root.Readlink(base)
 		if err != nil { // no link; whatever else there is shows later
-			return p, nil
+			return p, p.arrived(leads)
+		}
+		if leads, err = p.leadsTo(); err == nil {
+			if links++; links > maxLinks {
+				err = ErrLoop
+			}
 		}
 		_ = p.close()
-		if links++; links > maxLinks {
-			return place{}, ErrLoop
+		if err != nil {
+			return place{}, err
 		}
 		name = targetOf(dir, target)
 	}
+}
+
+// leadsTo asks the system what a link leads to, because it may forbid to follow
+// it (proc(5), protected_symlinks), and because some links of /proc do not lead
+// where they say. What is no regular file is an error.
+func (p place) leadsTo() (*stamp, error) {
+	leads, err := p.stat()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil //nolint:nilnil // nowhere
+	case err != nil:
+		return nil, err
+	}
+	return &leads, checkRegular(leads.mode())
+}
+
+// arrived reports whether the place is what links were said to lead to.
+func (p place) arrived(leads *stamp) error {
+	if leads == nil {
+		return nil
+	}
+	if now, err := p.lstat(); err == nil && now.sameFile(*leads) {
+		return nil
+	}
+	_ = p.close()
+	return ErrNotFound
 }
 
 // noFile returns the error of a path that can only name a directory.

@@ -31,7 +31,8 @@ func (o OS) Lookup(ctx context.Context, name string, follow bool) (Entry, error)
 type entry struct {
 	place
 	system OS
-	found  *stamp // nil if there was nothing
+	found  *stamp  // nil if there was nothing
+	below  []place // directories on the way to the file that were made
 
 	// What has been read, to tell whether it is still there.
 	data    []byte
@@ -106,15 +107,15 @@ func (e *entry) read(ctx context.Context, limit int64) (data []byte, now stamp, 
 
 // Version reads the file, however large it is, and remembers the state that it
 // was in.
-func (e *entry) Version(ctx context.Context, also io.Writer) (Version, error) {
+func (e *entry) Version(ctx context.Context) (Version, error) {
 	if e.found == nil {
 		return "", nil
 	}
-	v, err := e.digest(ctx, also)
+	v, err := e.digest(ctx)
 	return v, e.orStale(ctx, err)
 }
 
-func (e *entry) digest(ctx context.Context, also io.Writer) (Version, error) {
+func (e *entry) digest(ctx context.Context) (Version, error) {
 	readAt := time.Now()
 	f, now, err := e.open()
 	if err != nil {
@@ -122,11 +123,7 @@ func (e *entry) digest(ctx context.Context, also io.Writer) (Version, error) {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	var sum Digest
-	var w io.Writer = &sum
-	if also != nil {
-		w = io.MultiWriter(&sum, also)
-	}
-	if err := copyBlocks(ctx, w, f); err != nil {
+	if err := copyBlocks(ctx, &sum, f); err != nil {
 		return "", err
 	}
 	v := sum.Version()
@@ -156,15 +153,14 @@ func (e *entry) Remove(ctx context.Context, check Check) error {
 	if e.found == nil {
 		return ErrNotFound
 	}
-	if err := e.ready(ctx, check); err != nil {
+	_, unlock, err := e.ready(ctx, check, e.place)
+	if err != nil {
 		return err
 	}
-	err := e.system.step("remove")
+	defer unlock()
+	err = e.system.step("remove")
 	if err == nil {
 		err = removeName(e.place)
-	}
-	if err == nil {
-		e.SyncDir()
 	}
 	return err
 }
@@ -178,10 +174,12 @@ func (e *entry) Rename(ctx context.Context, to Entry, check Check) error {
 	case e.found == nil:
 		return ErrNotFound
 	}
-	if err := e.ready(ctx, check); err != nil {
+	_, unlock, err := e.ready(ctx, check, e.place)
+	if err != nil {
 		return err
 	}
-	err := e.system.step("rename")
+	defer unlock()
+	err = e.system.step("rename")
 	if err == nil {
 		err = renameExclusive(e.place, t.place)
 	}
@@ -200,30 +198,42 @@ func (e *entry) Mkdir(context.Context) error { return e.root.Mkdir(e.base, 0o777
 // Rmdir removes a directory that is empty.
 func (e *entry) Rmdir(context.Context) error { return removeDirectory(e.place) }
 
-// ready is asked right before a change becomes visible.
-func (e *entry) ready(ctx context.Context, check Check) error {
-	_, err := e.readyStamp(ctx, check)
-	return err
-}
-
-func (e *entry) readyStamp(ctx context.Context, check Check) (stamp, error) {
+// ready asks check and looks at the file for the last time before a change.
+// Until unlock is called, other processes that use this package change nothing
+// in that directory.
+func (e *entry) ready(ctx context.Context, check Check, dir place) (now stamp, unlock func(), err error) {
 	if check != nil {
 		if err := check(ctx); err != nil {
-			return stamp{}, err
+			return stamp{}, nil, err
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return stamp{}, err
+		return stamp{}, nil, err
 	}
-	return e.verify(ctx)
+	unlock, _ = lockFile(ctx, dir.handle)
+	if now, err = e.verify(ctx); err != nil {
+		unlock()
+	}
+	return now, unlock, err
 }
 
-// SyncDir makes a change of the directory durable. Some file systems cannot,
-// and then nothing can be done about it.
+// SyncDir makes a change of the directory durable, and of those above it that
+// were made. Some file systems cannot, and then nothing can be done about it.
 func (e *entry) SyncDir() {
-	if !e.system.NoSync {
-		_ = e.handle.Sync()
+	if e.system.NoSync {
+		return
+	}
+	_ = e.handle.Sync()
+	for _, p := range e.below {
+		_ = p.handle.Sync()
 	}
 }
 
-func (e *entry) Close() error { return e.close() }
+// Close closes the directories.
+func (e *entry) Close() error {
+	for _, p := range e.below {
+		_ = p.close()
+	}
+	e.below = nil
+	return e.close()
+}

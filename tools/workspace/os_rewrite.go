@@ -10,18 +10,20 @@ import (
 // rewrite writes the data into the file itself, whose links and attributes
 // stay. Whoever reads meanwhile may see a mixture. After a failure the old
 // bytes are put back; the time of the file is then another one.
-func (s *staged) rewrite(now stamp) error {
+func (s *staged) rewrite(ctx context.Context, now stamp) error {
 	f, err := openForWriting(s.place)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it is synced below
-	// Another name of the file has a turn of its own.
-	done, err := hostTurns.wait(context.Background(), now.inode())
+	// Another name of the file has a turn of its own, in another directory.
+	done, err := hostTurns.wait(ctx, now.inode())
 	if err != nil {
 		return err
 	}
 	defer done()
+	unlock, _ := lockFile(ctx, f)
+	defer unlock()
 	old, err := s.oldBytes(f, now)
 	if err != nil {
 		return err
@@ -88,7 +90,7 @@ func (s *staged) restore(f *os.File, old []byte, size int64, failure error) erro
 		return damaged(failure) // what was cut off is gone
 	}
 	if err == nil {
-		_, err = f.WriteAt(old, 0)
+		err = writeDifferent(f, old)
 	}
 	if err == nil {
 		err = f.Truncate(size)
@@ -100,4 +102,25 @@ func (s *staged) restore(f *os.File, old []byte, size int64, failure error) erro
 		return damaged(failure)
 	}
 	return failure
+}
+
+// writeDifferent writes data at the start of f where f holds something else.
+// On a full disk a hole that was not written to must stay one.
+func writeDifferent(f *os.File, data []byte) error {
+	const pageSize = 4096
+	page := make([]byte, pageSize)
+	for at := 0; at < len(data); at += pageSize {
+		want := data[at:min(at+pageSize, len(data))]
+		n, err := f.ReadAt(page[:len(want)], int64(at))
+		if err != nil && err != io.EOF { //nolint:errorlint // only EOF itself is the end
+			return err
+		}
+		if bytes.Equal(page[:n], want) {
+			continue
+		}
+		if _, err := f.WriteAt(want, int64(at)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -41,17 +41,16 @@ type staged struct {
 	into    place        // where the temporary file is, with no directory missing
 	pending *pendingFile // nil if the file is rewritten in place
 	like    stamp        // the state of the model that the temporary file is like
-	opened  []place      // directories below that of the entry, to be closed
 	made    []place      // what was made of them, by its name in the directory above
 }
 
 func (s *staged) prepare(ctx context.Context) error {
+	inPlace := false
 	if s.found == nil {
 		if err := s.makeParents(); err != nil {
 			return err
 		}
 	}
-	removeStale(s.into)
 	if !s.newFile {
 		if err := checkWritable(s.place); err != nil {
 			return err
@@ -60,16 +59,47 @@ func (s *staged) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if now.links() > 1 {
-			return nil
-		}
+		inPlace = now.links() > 1
 	}
-	err := s.write(ctx)
+	err := s.create(ctx, inPlace)
+	if err == nil && s.pending != nil {
+		err = s.write(ctx)
+	}
 	if errors.Is(err, errInPlace) {
 		s.cleanUp()
 		return nil
 	}
 	return err
+}
+
+// create makes the temporary file, unless that is not needed. Others that were
+// left in the directory are removed. While that is done, nobody makes one, or
+// gives one its name.
+func (s *staged) create(ctx context.Context, inPlace bool) error {
+	unlock, locked := lockFile(ctx, s.into.handle)
+	defer unlock()
+	if locked {
+		removeStale(s.into)
+	}
+	if inPlace {
+		return nil
+	}
+	perm := fs.FileMode(0o600) // nobody else may read it until it is like its model
+	if s.model == nil {
+		perm = 0o666 // less the umask
+	}
+	if err := s.system.step("create"); err != nil {
+		return err
+	}
+	pending, err := newPending(s.into, perm)
+	if err != nil {
+		if !s.newFile && refusesNewFile(err) {
+			err = errors.Join(errInPlace, err)
+		}
+		return err
+	}
+	s.pending = pending
+	return nil
 }
 
 // makeParents makes the directories that are missing.
@@ -96,29 +126,13 @@ func (s *staged) makeParents() error {
 		}
 		below.base = s.base
 		s.into = below
-		s.opened = append(s.opened, below)
+		s.below = append(s.below, below)
 	}
 	return nil
 }
 
-// write writes the data to a temporary file. Nobody else may read it until it
-// is like its model.
+// write writes the data to the temporary file.
 func (s *staged) write(ctx context.Context) error {
-	perm := fs.FileMode(0o600)
-	if s.model == nil {
-		perm = 0o666 // less the umask
-	}
-	if err := s.system.step("create"); err != nil {
-		return err
-	}
-	pending, err := newPending(s.into, perm)
-	if err != nil {
-		if !s.newFile && refusesNewFile(err) {
-			err = errors.Join(errInPlace, err)
-		}
-		return err
-	}
-	s.pending = pending
 	for rest := s.data; len(rest) > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -173,15 +187,16 @@ func (s *staged) liken() error {
 // nothing where nothing was. Until then nothing can be seen of it.
 func (s *staged) Publish(ctx context.Context, check Check) error {
 	defer s.Discard()
-	now, err := s.readyStamp(ctx, check)
+	now, unlock, err := s.ready(ctx, check, s.into)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	switch {
 	case s.found == nil:
-		err = s.create()
+		err = s.name()
 	case s.pending == nil, !s.newFile && now.links() > 1:
-		err = s.rewrite(now)
+		err = s.rewrite(ctx, now)
 	default:
 		err = s.replace(ctx, now)
 	}
@@ -189,7 +204,6 @@ func (s *staged) Publish(ctx context.Context, check Check) error {
 		return err
 	}
 	s.made = nil
-	s.syncDirs()
 	return nil
 }
 
@@ -198,7 +212,7 @@ func (s *staged) replace(ctx context.Context, now stamp) error {
 	if s.model == s.entry {
 		var err error
 		if now, err = s.keepLike(ctx, now); errors.Is(err, errInPlace) {
-			return s.rewrite(now)
+			return s.rewrite(ctx, now)
 		} else if err != nil {
 			return err
 		}
@@ -208,13 +222,10 @@ func (s *staged) replace(ctx context.Context, now stamp) error {
 	}
 	err := s.pending.replace(s.system.NoSync)
 	if err != nil && !s.newFile && cannotBeReplaced(err) {
-		return s.rewrite(now)
+		return s.rewrite(ctx, now)
 	}
 	return err
 }
-
-// maxTouches is how often a file may be touched while it is being replaced.
-const maxTouches = 3
 
 // keepLike makes the temporary file once more like the file if that was
 // touched meanwhile and may have another mode now. As this takes its time, the
@@ -241,8 +252,8 @@ func (s *staged) keepLike(ctx context.Context, now stamp) (stamp, error) {
 	return now, ErrStaleVersion
 }
 
-// create gives the temporary file its name, unless that is taken.
-func (s *staged) create() error {
+// name gives the temporary file its name, unless that is taken.
+func (s *staged) name() error {
 	err := s.system.step("name")
 	if err == nil {
 		err = s.pending.create()
@@ -283,16 +294,6 @@ func (s *staged) copyExclusive() error {
 	return err
 }
 
-// syncDirs makes the new name durable, and those of the directories above.
-func (s *staged) syncDirs() {
-	s.SyncDir()
-	for _, p := range s.opened {
-		if !s.system.NoSync {
-			_ = p.handle.Sync()
-		}
-	}
-}
-
 // Discard removes what has been prepared. It does nothing after Publish.
 func (s *staged) Discard() {
 	s.cleanUp()
@@ -300,10 +301,6 @@ func (s *staged) Discard() {
 		_ = removeDirectory(s.made[i]) // fails if it is not empty
 	}
 	s.made = nil
-	for _, p := range s.opened {
-		_ = p.close()
-	}
-	s.opened = nil
 }
 
 // cleanUp removes the temporary file.

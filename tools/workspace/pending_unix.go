@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pendingMark is in the names of temporary files, between the name of the file
-// and digits that renameio adds, so that they are not taken for anybody else's.
-const pendingMark = ".taukit-"
+// pendingMark starts the names of temporary files, behind a dot and before the
+// digits that renameio adds, so that they are not taken for anybody else's. The
+// name of the file is no part of them: it may be as long as a name can be.
+const pendingMark = "taukit-"
 
 // A pendingFile is a temporary file that waits to get the name of its place.
 // As long as it does, it is open and locked, which tells it from one that a dead
@@ -27,7 +28,7 @@ type pendingFile struct {
 // newPending makes a temporary file in the directory of p, with that mode less
 // the umask.
 func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
-	f, err := renameio.NewPendingFile(p.base+pendingMark, renameio.WithRoot(p.root), renameio.WithPermissions(perm))
+	f, err := renameio.NewPendingFile(pendingMark, renameio.WithRoot(p.root), renameio.WithPermissions(perm))
 	if err != nil {
 		return nil, err
 	}

@@ -29,14 +29,14 @@ func (p place) child(name string) (place, error) {
 	return c, nil
 }
 
-// below returns the path of the file from the directory that exists.
-func (p place) below() string {
+// rest returns the path of the file from the directory that exists.
+func (p place) rest() string {
 	return filepath.Join(filepath.Join(p.missing...), p.base)
 }
 
 // key returns the path of the file without symbolic links.
 func (p place) key() string {
-	return filepath.Join(p.dir, p.below())
+	return filepath.Join(p.dir, p.rest())
 }
 
 func (p place) close() error {

@@ -3,8 +3,10 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,9 +19,9 @@ func checkWritable(p place) error {
 }
 
 // refusesNewFile reports whether an error says that the directory takes no new
-// file, or none with so long a name.
+// file. One of /proc says that there is no such file.
 func refusesNewFile(err error) bool {
-	return errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENAMETOOLONG)
+	return errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, os.ErrNotExist)
 }
 
 // cannotBeReplaced reports whether rename(2) says that nothing can take the
@@ -39,6 +41,31 @@ func dropPrivileges(f *os.File, s stamp) {
 // keptMode are the bits of a mode that a file keeps when its content changes:
 // the permissions and the sticky bit.
 const keptMode = 0o777 | unix.S_ISVTX
+
+// Waiting for a lock that another process holds.
+const (
+	lockTries = 500
+	lockPause = 2 * time.Millisecond
+)
+
+// lockFile keeps other processes that use this package from changing what f is,
+// a directory or a file, between the last look and the change; none holds the
+// lock for longer. It gives up after a while, and locked is false: whoever else
+// locks f for reasons of its own must not make a change impossible.
+func lockFile(ctx context.Context, f *os.File) (unlock func(), locked bool) {
+	fd := int(f.Fd())
+	for range lockTries {
+		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = unix.Flock(fd, unix.LOCK_UN) }, true
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+	return func() {}, false
+}
 
 // openCheckedIn opens the regular file that has the name of the place on
 // systems that cannot find a file without opening it.

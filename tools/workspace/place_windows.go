@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -36,6 +37,15 @@ func dropPrivileges(*os.File, stamp)              {}
 func removeStale(place)                           {}
 func copyAttributes(f, _ *os.File, s stamp) error { return f.Chmod(s.mode()) }
 
+// stat returns the state of the file that the name of the place leads to.
+func (p place) stat() (stamp, error) {
+	info, err := os.Stat(filepath.Join(p.dir, p.base))
+	return newStamp(info, err), err
+}
+
+// lockFile does nothing here.
+func lockFile(context.Context, *os.File) (unlock func(), locked bool) { return func() {}, false }
+
 func openForWriting(p place) (*os.File, error) { return p.root.OpenFile(p.base, os.O_RDWR, 0) }
 
 // removeName removes what has the name of the place.
@@ -60,7 +70,7 @@ type pendingFile struct {
 
 func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
 	for {
-		name := "." + p.base + strconv.FormatInt(rand.Int64(), 10)
+		name := ".taukit-" + strconv.FormatInt(rand.Int64(), 10)
 		f, err := p.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		if err == nil {
 			return &pendingFile{f, p, name, false}, nil

@@ -13,9 +13,9 @@ import (
 // that were left there.
 const maxListed = 20_000
 
-// removeStale removes temporary files of the place that were left by processes
-// that were killed: those with such a name that belong to this user and that
-// nobody has open.
+// removeStale removes temporary files beside the place that were left by
+// processes that were killed: those with such a name that belong to this user
+// and that nobody has open.
 func removeStale(p place) {
 	list, err := p.root.Open(".")
 	if err != nil {
@@ -23,11 +23,10 @@ func removeStale(p place) {
 	}
 	defer list.Close()
 	const batch = 1024
-	prefix := "." + p.base + pendingMark
 	for range maxListed / batch {
 		names, err := list.Readdirnames(batch)
 		for _, name := range names {
-			if digits, ok := strings.CutPrefix(name, prefix); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			if digits, ok := strings.CutPrefix(name, "."+pendingMark); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
 				removeIfStale(p, name)
 			}
 		}

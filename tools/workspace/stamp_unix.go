@@ -31,6 +31,16 @@ func (p place) lstat() (stamp, error) {
 	return newStamp(&st), err
 }
 
+// stat returns the state of the file that the name of the place leads to, by the
+// rules of the system for links.
+func (p place) stat() (stamp, error) {
+	var st unix.Stat_t
+	_, err := ignoringEINTR(func() (int, error) {
+		return 0, unix.Fstatat(int(p.handle.Fd()), p.base, &st, 0)
+	})
+	return newStamp(&st), err
+}
+
 // stampOf returns the state of an open file.
 func stampOf(f *os.File) (stamp, error) {
 	var st unix.Stat_t

@@ -27,20 +27,44 @@ func (e *entry) verify(ctx context.Context) (stamp, error) {
 	if e.found == nil {
 		return stamp{}, e.verifyAbsent()
 	}
-	now, err := e.lstat()
+	for range maxTouches {
+		now, err := e.lstat()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return stamp{}, errGone
+		case err != nil:
+			return stamp{}, err
+		case now == *e.found && !e.racy():
+			return now, nil
+		case !now.mode().IsRegular() || !e.found.mode().IsRegular():
+			return stamp{}, ErrStaleVersion
+		}
+		if now, err = e.verifyContent(ctx); err != nil {
+			return stamp{}, err
+		}
+		// The comparison took its time.
+		if again, err := e.lstat(); err == nil && again == now {
+			return now, nil
+		}
+	}
+	return stamp{}, ErrStaleVersion
+}
+
+// maxTouches is how often a file may be touched while it is being looked at, or
+// replaced.
+const maxTouches = 3
+
+// verifyContent compares the content that the file has now with what has been
+// read, and returns the state that the file was in before.
+func (e *entry) verifyContent(ctx context.Context) (stamp, error) {
+	f, now, err := e.open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return stamp{}, errGone
+	case errors.Is(err, ErrNotRegular), errors.Is(err, ErrIsDirectory):
+		return stamp{}, ErrStaleVersion
 	case err != nil:
 		return stamp{}, err
-	case now == *e.found && !e.racy():
-		return now, nil
-	case !now.mode().IsRegular() || !e.found.mode().IsRegular():
-		return stamp{}, ErrStaleVersion
-	}
-	f, now, err := e.open()
-	if err != nil {
-		return stamp{}, ErrStaleVersion
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	return now, e.compare(ctx, f, now)
@@ -60,7 +84,7 @@ func (e *entry) orStale(ctx context.Context, err error) error {
 
 // verifyAbsent reports whether there is still no file, as an error if not.
 func (e *entry) verifyAbsent() error {
-	_, err := e.root.Lstat(e.below())
+	_, err := e.root.Lstat(e.rest())
 	switch {
 	case err == nil:
 		return ErrExists

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"strconv"
+	"strings"
 )
 
 // A Version stands for the content of a regular file: two files have the same
@@ -18,6 +19,11 @@ func VersionOf(data []byte) Version {
 	var d Digest
 	_, _ = d.Write(data)
 	return d.Version()
+}
+
+// hasSize reports whether v is that of content with so many bytes.
+func (v Version) hasSize(n int64) bool {
+	return strings.HasSuffix(string(v), ":"+strconv.FormatInt(n, 10))
 }
 
 // A Digest makes the version of content that is written to it piece by piece.

@@ -85,9 +85,8 @@ type Entry interface {
 	// bytes. The data is not to be changed.
 	Read(ctx context.Context, limit int64) ([]byte, error)
 	// Version returns the version of the regular file, whatever its size; the
-	// zero Version if there is none. The content also goes to the writer, unless
-	// that is nil.
-	Version(ctx context.Context, also io.Writer) (Version, error)
+	// zero Version if there is none.
+	Version(ctx context.Context) (Version, error)
 	// Recall takes over what another Entry of the same key has found at the
 	// given time or later, and the data that it has read, if it is not nil.
 	Recall(found Info, data []byte, since time.Time)
@@ -106,7 +105,8 @@ type Entry interface {
 	// is empty.
 	Mkdir(ctx context.Context) error
 	Rmdir(ctx context.Context) error
-	// SyncDir makes the names in the directory durable, as far as it can.
+	// SyncDir makes what was done to the name durable, as far as it can: until
+	// then, a crash of the machine may undo it.
 	SyncDir()
 
 	// Close releases what the Entry holds. What is staged must have been
