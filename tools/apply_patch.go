@@ -78,7 +78,7 @@ func (t *patchTool) Call(ctx context.Context, call Call) Outcome {
 		return Fail(ctx, err, Display{})
 	}
 	result, err := t.apply(ctx, call, text)
-	d := patchDisplay(result.Changes)
+	d := patchDisplay(ctx, result.Changes)
 	if err != nil {
 		return Fail(ctx, patchError(ctx, result, err), d)
 	}
@@ -150,7 +150,7 @@ func noteText(n patch.Note) string {
 }
 
 // patchDisplay shows what was changed; nothing if that is nothing.
-func patchDisplay(changes []patch.Change) Display {
+func patchDisplay(ctx context.Context, changes []patch.Change) Display {
 	if len(changes) == 0 {
 		return Display{}
 	}
@@ -159,17 +159,23 @@ func patchDisplay(changes []patch.Change) Display {
 		d.Args += ",…"
 	}
 	var sum diff.Summary
+	room := diff.DefaultPayload // for all of them
 	for _, c := range changes {
 		path := escapeField(c.Path)
 		d.Changes = append(d.Changes, Change{string(c.Status), path})
-		if !c.Text {
+		if !c.Text || ctx.Err() != nil {
 			continue
 		}
-		if s := diff.Compute(c.Before, c.After); s.Added+s.Removed > 0 {
-			d.Diffs.Files = append(d.Diffs.Files, diff.File{Path: path, Summary: s})
-			sum.Added += s.Added
-			sum.Removed += s.Removed
+		s := diff.Within(c.Before, c.After, room)
+		if s.Added+s.Removed == 0 {
+			continue
 		}
+		if room -= (diff.Payload{Diff: &s}).EncodedLen(); s.Truncated {
+			room = 0
+		}
+		d.Diffs.Files = append(d.Diffs.Files, diff.File{Path: path, Summary: s})
+		sum.Added += s.Added
+		sum.Removed += s.Removed
 	}
 	if len(d.Diffs.Files) > 0 {
 		d.Figures += " " + sum.Chip()

@@ -71,7 +71,7 @@ func (t *editTool) call(ctx context.Context, call Call, a args.Edit, d Display) 
 	result.AddInt("edits", int64(len(edits)))
 	result.Add("changed", strconv.FormatBool(done.Changed))
 	result.AddInt("total_bytes", int64(len(done.after)))
-	return Succeed(result, done.display(d, path))
+	return Succeed(result, done.display(ctx, d, path))
 }
 
 // replaceError returns the error of a call for that of the package replace.

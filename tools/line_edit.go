@@ -85,7 +85,7 @@ func (t *lineEditTool) call(ctx context.Context, call Call, a args.LineEdit, d D
 	result.Add("changed", strconv.FormatBool(done.Changed))
 	result.AddInt("new_max_valid_start_line", int64(lines)+1)
 	result.AddInt("total_bytes", int64(len(done.after)))
-	return Succeed(result, done.display(d, path))
+	return Succeed(result, done.display(ctx, d, path))
 }
 
 // lineEditError returns the error of a call for that of the package lineedit.

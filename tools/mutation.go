@@ -61,7 +61,7 @@ func (e Env) judgeAndCommit(ctx context.Context, call Call, c *workspace.Change,
 }
 
 // display completes the display of a call with what became of its file.
-func (m mutated) display(d Display, path string) Display {
+func (m mutated) display(ctx context.Context, d Display, path string) Display {
 	if !m.Changed {
 		return d
 	}
@@ -70,7 +70,7 @@ func (m mutated) display(d Display, path string) Display {
 		status = "A"
 	}
 	d.Changes = []Change{{status, escape.Path(path)}}
-	if m.Before == nil && !m.Created { // too large to compare
+	if m.Before == nil && !m.Created || ctx.Err() != nil { // too large to compare, or nobody waits
 		return d
 	}
 	payload := diff.For(m.Before, m.after)

@@ -63,7 +63,7 @@ func (t *writeTool) call(ctx context.Context, call Call, a args.Write, d Display
 		result.Add("line_endings", before+" to "+after)
 	}
 	result.AddInt("total_bytes", int64(len(content)))
-	return Succeed(result, done.display(d, path))
+	return Succeed(result, done.display(ctx, d, path))
 }
 
 // endingsBefore returns how the lines of the file end. Nobody waits until a huge

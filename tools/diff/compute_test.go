@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -160,7 +161,7 @@ func apply(t *testing.T, s Summary, text []byte, back bool) []byte {
 			start--
 		}
 		require.LessOrEqual(t, at, start, "hunks are in order and disjoint")
-		out = append(out, bytes.Join(lines[at:start], nil)...)
+		out = append(out, lines.between(at, start)...)
 		at = start + count
 		for _, l := range h.Lines {
 			to, ending := l.Text, l.Ending
@@ -175,7 +176,7 @@ func apply(t *testing.T, s Summary, text []byte, back bool) []byte {
 			out = append(out, to+map[Ending]string{"": "\n", CRLF: "\r\n", CR: "\r"}[ending]...)
 		}
 	}
-	return append(out, bytes.Join(lines[at:], nil)...)
+	return append(out, lines.between(at, lines.len())...)
 }
 
 // check checks what must hold of any diff.
@@ -184,7 +185,7 @@ func check(t *testing.T, old, changed []byte) Summary {
 	s := Compute(old, changed)
 	require.Equal(t, string(changed), string(apply(t, s, old, false)))
 	require.Equal(t, string(old), string(apply(t, s, changed, true)))
-	require.Equal(t, len(split(changed))-len(split(old)), s.Added-s.Removed)
+	require.Equal(t, split(changed).len()-split(old).len(), s.Added-s.Removed)
 
 	removed, added := 0, 0
 	for _, h := range s.Hunks {
@@ -230,13 +231,13 @@ func check(t *testing.T, old, changed []byte) Summary {
 }
 
 // distance returns the length of a shortest script, by the textbook table.
-func distance(old, changed [][]byte) int {
-	row := make([]int, len(changed)+1)
-	for _, o := range old {
+func distance(old, changed items) int {
+	row := make([]int, changed.len()+1)
+	for i := range old.len() {
 		diagonal := 0
-		for j, n := range changed {
+		for j := range changed.len() {
 			above := row[j+1]
-			if bytes.Equal(o, n) {
+			if bytes.Equal(old.at(i), changed.at(j)) {
 				row[j+1] = diagonal + 1
 			} else {
 				row[j+1] = max(row[j+1], row[j])
@@ -244,7 +245,7 @@ func distance(old, changed [][]byte) int {
 			diagonal = above
 		}
 	}
-	return len(old) + len(changed) - 2*row[len(changed)]
+	return old.len() + changed.len() - 2*row[changed.len()]
 }
 
 // randomPair returns a text of few different lines and a changed copy of it.
@@ -313,7 +314,7 @@ func TestBeyondTheBoundsTheScriptIsValid(t *testing.T) {
 		for _, bounds := range [][2]int{{20, 1 << 20}, {1 << 20, 5000}, {0, 0}} {
 			t.Run(fmt.Sprint(name, bounds), func(t *testing.T) {
 				c := comparison{split(sides[0]), split(sides[1])}
-				s := c.summary(bounded(c.old, c.new, bounds[0], bounds[1]))
+				s := c.summary(bounded(c.old, c.new, bounds[0], bounds[1]), math.MaxInt)
 				require.True(t, bytes.Equal(sides[1], apply(t, s, sides[0], false)))
 				if name == "anchored" && bounds[1] > 0 {
 					require.Equal(t, 2000, s.Removed, "the line in the middle is found")
@@ -328,4 +329,34 @@ func TestUnrelatedTextsTakeBoundedWork(t *testing.T) {
 	s := Compute(old, changed)
 	require.Equal(t, "+12000/-12000", s.Chip())
 	require.Len(t, s.Hunks, 1)
+}
+
+// TestHunksThatAreTooLargeAreNotMade changes lines whose hunks are around the
+// bound, by a little more each time.
+func TestHunksThatAreTooLargeAreNotMade(t *testing.T) {
+	const line = "a line of the text\n"
+	truncated := 0
+	for lines := 20_000; lines < 30_000; lines += 500 {
+		p := For(nil, []byte(strings.Repeat(line, lines)))
+		whole := Compute(nil, []byte(strings.Repeat(line, lines)))
+		fitted, ok := Fit(p, Budget{})
+		require.True(t, ok)
+		want, ok := Fit(Payload{Diff: &whole}, Budget{})
+		require.True(t, ok)
+		require.Equal(t, want, fitted, "what is left out would not have fitted")
+		require.Equal(t, whole.Chip(), p.Diff.Chip())
+		if p.Diff.Truncated {
+			truncated++
+			require.Empty(t, p.Diff.Hunks)
+			text, err := json.Marshal(p)
+			require.NoError(t, err)
+			require.JSONEq(t, `{"text":"[diff truncated: structured diff would exceed 1048576 bytes]"}`, string(text))
+			_, ok := Fit(p, Budget{Payload: 1 << 30, Frame: 1, Size: func(Payload) int { return 2 }})
+			require.False(t, ok)
+			fitted, _ := Fit(Payload{Files: []File{{"a", *p.Diff}, {"b", *p.Diff}}}, Budget{Payload: 1 << 30})
+			require.Equal(t, "[diff truncated: structured diff would exceed 1073741824 bytes]\nChanged files:\na\nb", fitted.Text)
+		}
+	}
+	require.NotZero(t, truncated)
+	require.Less(t, truncated, 20)
 }

@@ -52,6 +52,9 @@ type Summary struct {
 	Added   int    `json:"added"`   // lines
 	Removed int    `json:"removed"` // lines
 	Hunks   []Hunk `json:"hunks"`
+	// Truncated says that the hunks would take too much and were left out. [Fit],
+	// and the encoding of a [Payload], put a note in the place of such a diff.
+	Truncated bool `json:"-"`
 }
 
 // Chip returns the totals as in "+3/-1".

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,27 +25,42 @@ func Fit(p Payload, b Budget) (Payload, bool) {
 	if b.Payload == 0 {
 		b.Payload = DefaultPayload
 	}
-	candidates := []Payload{p}
-	if p.Diff != nil || len(p.Files) > 0 {
-		candidates = append(candidates, Payload{Text: b.note(p)}, Payload{Text: "[diff truncated]"})
-	} else {
-		b.Payload = max(b.Payload, p.EncodedLen())
+	size := p.EncodedLen()
+	isNote := p.Diff == nil && len(p.Files) == 0
+	if !p.truncated() && (isNote || size <= b.Payload) && b.holds(p) {
+		return p, true
 	}
-	for _, c := range candidates {
-		if c.EncodedLen() <= b.Payload && (b.Frame == 0 || b.Size(c) <= b.Frame) {
-			return c, true
+	if isNote {
+		return Payload{}, false
+	}
+	bound := b.Frame
+	if p.truncated() || size > b.Payload {
+		bound = b.Payload
+	}
+	for _, note := range []string{p.note(bound), truncatedNote} {
+		n := Payload{Text: note}
+		if n.EncodedLen() <= b.Payload && b.holds(n) {
+			return n, true
 		}
 	}
 	return Payload{}, false
 }
 
-// note returns the line that stands for the diffs of p, and the paths of
-// several files under it.
-func (b Budget) note(p Payload) string {
-	bound := b.Frame
-	if p.EncodedLen() > b.Payload {
-		bound = b.Payload
-	}
+// truncatedNote is the last note that stands for diffs.
+const truncatedNote = "[diff truncated]"
+
+// holds reports whether the frame has room for p.
+func (b Budget) holds(p Payload) bool { return b.Frame == 0 || b.Size(p) <= b.Frame }
+
+// truncated reports whether hunks have been left out.
+func (p Payload) truncated() bool {
+	return p.Diff != nil && p.Diff.Truncated ||
+		slices.ContainsFunc(p.Files, func(f File) bool { return f.Summary.Truncated })
+}
+
+// note returns the line that stands for diffs that exceed a bound, and the
+// paths of several files under it.
+func (p Payload) note(bound int) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "[diff truncated: structured diff would exceed %d bytes]", bound)
 	if len(p.Files) > 0 {

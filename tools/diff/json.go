@@ -16,8 +16,12 @@ func (p Payload) EncodedLen() int {
 	return len(text)
 }
 
-// MarshalJSON encodes the one field that is set.
+// MarshalJSON encodes the one field that is set. A diff whose hunks were left out
+// is encoded as the note that stands for it.
 func (p Payload) MarshalJSON() ([]byte, error) {
+	if p.truncated() {
+		p = Payload{Text: p.note(DefaultPayload)}
+	}
 	switch {
 	case p.Diff != nil:
 		return marshal(p.Diff)

@@ -21,19 +21,19 @@ type block struct{ oldLo, oldHi, newLo, newHi int }
 
 // shortest returns the blocks of a shortest script that turns old into new: of
 // any valid one if that would take too long.
-func shortest(old, new [][]byte) []block {
+func shortest(old, new items) []block {
 	return bounded(old, new, maxChanges, maxSteps)
 }
 
 // bounded is shortest with other bounds.
-func bounded(old, new [][]byte, changes, steps int) []block {
+func bounded(old, new items, changes, steps int) []block {
 	for {
 		seed := maphash.MakeSeed() // no result depends on it
 		s := &search{
 			old: newSide(seed, old), new: newSide(seed, new),
-			changes: changes, steps: steps, anchoring: anchorings * (len(old) + len(new)),
+			changes: changes, steps: steps, anchoring: anchorings * (old.len() + new.len()),
 		}
-		s.compare(0, len(old), 0, len(new))
+		s.compare(0, old.len(), 0, new.len())
 		if s.isTrue() {
 			return slide(s.blocks, s.old, s.new)
 		}
@@ -44,14 +44,14 @@ func bounded(old, new [][]byte, changes, steps int) []block {
 // or tokens. The search compares their hashes, which is several times faster,
 // and looks at the items themselves only once, at its end.
 type side struct {
-	items  [][]byte
+	items
 	hashes []uint64
 }
 
-func newSide(seed maphash.Seed, items [][]byte) side {
-	hashes := make([]uint64, len(items))
-	for i, item := range items {
-		hashes[i] = maphash.Bytes(seed, item)
+func newSide(seed maphash.Seed, items items) side {
+	hashes := make([]uint64, items.len())
+	for i := range hashes {
+		hashes[i] = maphash.Bytes(seed, items.at(i))
 	}
 	return side{items, hashes}
 }
@@ -107,9 +107,9 @@ func (s *search) same(i, j int) bool { return s.old.hashes[i] == s.new.hashes[j]
 // differ have one hash, which another seed will mend.
 func (s *search) isTrue() bool {
 	i, j := 0, 0
-	for _, b := range append(s.blocks, block{len(s.old.items), 0, len(s.new.items), 0}) {
+	for _, b := range append(s.blocks, block{s.old.len(), 0, s.new.len(), 0}) {
 		for ; i < b.oldLo; i, j = i+1, j+1 {
-			if !bytes.Equal(s.old.items[i], s.new.items[j]) {
+			if !bytes.Equal(s.old.at(i), s.new.at(j)) {
 				return false
 			}
 		}
@@ -249,11 +249,11 @@ func slide(blocks []block, old, new side) []block {
 	var list []block // from the last one to the first
 	for _, b := range slices.Backward(blocks) {
 		for {
-			limit := len(old.items)
+			limit := old.len()
 			if n := len(list); n > 0 {
 				limit = list[n-1].oldLo
 			}
-			for b.oldHi < limit && slides(b, old.items, new.items) {
+			for b.oldHi < limit && slides(b, old, new) {
 				b = block{b.oldLo + 1, b.oldHi + 1, b.newLo + 1, b.newHi + 1}
 			}
 			n := len(list)
@@ -271,12 +271,12 @@ func slide(blocks []block, old, new side) []block {
 
 // slides reports whether b can be shown one item further down: the item behind
 // it is the same as its first one.
-func slides(b block, old, new [][]byte) bool {
+func slides(b block, old, new side) bool {
 	switch {
 	case b.newLo == b.newHi:
-		return bytes.Equal(old[b.oldLo], old[b.oldHi])
+		return bytes.Equal(old.at(b.oldLo), old.at(b.oldHi))
 	case b.oldLo == b.oldHi:
-		return bytes.Equal(new[b.newLo], new[b.newHi])
+		return bytes.Equal(new.at(b.newLo), new.at(b.newHi))
 	default:
 		return false
 	}
