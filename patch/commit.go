@@ -54,7 +54,7 @@ type step struct {
 // run takes all steps.
 func (c *commit) run(ctx context.Context) error {
 	c.prepare()
-	for _, do := range []func(context.Context, *step) error{c.stage, c.verify} {
+	for _, do := range []func(context.Context, *step) error{c.stage, c.sync, c.verify} {
 		for _, s := range c.steps {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -141,6 +141,14 @@ func (c *commit) stage(ctx context.Context, s *step) error {
 	}
 	s.staged = staged
 	return nil
+}
+
+// sync puts the content of a step on disk.
+func (c *commit) sync(ctx context.Context, s *step) error {
+	if s.staged == nil {
+		return nil
+	}
+	return s.staged.Sync(ctx)
 }
 
 // makeDir makes a directory with its parents, if it is missing.

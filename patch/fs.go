@@ -45,7 +45,7 @@ type FS interface {
 	// Publish. Nothing of it is visible, temporary files aside, and there is
 	// nothing left of it after an error. The directory of the file exists.
 	// All writes of a patch are staged before the first is published, so
-	// that a Staged should keep no file open.
+	// that a Staged should keep few files open.
 	Stage(ctx context.Context, w Write) (Staged, error)
 	// Rename gives a file a new name in the same instant. It fails with
 	// fs.ErrExist if the new name is taken, and with ErrStale if from is not
@@ -90,6 +90,10 @@ type Write struct {
 
 // A Staged is a [Write] that is prepared.
 type Staged interface {
+	// Sync puts the content on disk, if that matters. All writes of a patch are
+	// staged before the first is synced: a file system can then do much of it
+	// for all of them at once.
+	Sync(ctx context.Context) error
 	// Publish makes the write visible, whole or not at all. Only if a file
 	// cannot be replaced but must be written where it is, a failure may leave
 	// it incomplete; the error then has CodeDamaged. After any other error,

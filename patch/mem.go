@@ -219,6 +219,9 @@ type memStaged struct {
 	write Write
 }
 
+// Sync is that of [Staged].
+func (s *memStaged) Sync(ctx context.Context) error { return ctx.Err() }
+
 // Publish is that of [Staged].
 func (s *memStaged) Publish(_ context.Context) error {
 	m, w := s.mem, s.write

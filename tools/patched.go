@@ -23,6 +23,7 @@ type patched struct {
 	since   time.Time // before the first file was read
 	release func()    // ends the turns
 
+	cleaned  map[string]bool              // by path: directories without leftovers
 	versions map[string]workspace.Version // by key: what files that were not read hold
 	links    map[string]bool              // by key: what was found to be a symbolic link
 }
@@ -31,7 +32,7 @@ type patched struct {
 func (e Env) openPatched(ctx context.Context, call Call, targets []patch.Target) (*patched, error) {
 	p := &patched{
 		env: e, call: call, since: time.Now(),
-		versions: map[string]workspace.Version{}, links: map[string]bool{},
+		cleaned: map[string]bool{}, versions: map[string]workspace.Version{}, links: map[string]bool{},
 	}
 	var keys []string
 	for _, t := range targets {
@@ -153,7 +154,8 @@ func (p *patched) Stage(ctx context.Context, w patch.Write) (patch.Staged, error
 	if err != nil {
 		return nil, err
 	}
-	opts := workspace.StageOptions{NewFile: w.NewFile}
+	opts := workspace.StageOptions{NewFile: w.NewFile, NoCleaning: p.cleaned[entry.Dir()]}
+	p.cleaned[entry.Dir()] = true
 	if w.Like != nil && (w.Old == nil || w.Like.Key != w.Old.Key) {
 		like, err := p.found(ctx, *w.Like)
 		if err != nil {
@@ -212,6 +214,9 @@ type patchedWrite struct {
 	staged workspace.Staged
 	entry  workspace.Entry
 }
+
+// Sync puts the content on disk.
+func (w *patchedWrite) Sync(ctx context.Context) error { return patchCause(w.staged.Sync(ctx)) }
 
 // Publish makes the write visible.
 func (w *patchedWrite) Publish(ctx context.Context) error {

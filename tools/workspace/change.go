@@ -270,6 +270,10 @@ func (c *Change) Commit(ctx context.Context, data []byte, check Check) (Outcome,
 	if err != nil {
 		return Outcome{}, c.failed(ctx, err)
 	}
+	if err := staged.Sync(ctx); err != nil {
+		staged.Discard()
+		return Outcome{}, c.failed(ctx, err)
+	}
 	if err := c.finish(ctx, check, staged.Publish); err != nil {
 		return Outcome{}, err
 	}

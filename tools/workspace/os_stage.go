@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// Stage prepares data as the content of the file. What is then left to do is
-// quick: data is in a temporary file beside the file, on disk and with the
+// Stage prepares data as the content of the file. What is then left to do,
+// after Sync, is quick: data is in a temporary file beside the file, with the
 // owner, mode and attributes that it is to have. But a file with several names,
 // or one that a new file cannot be like, is to be rewritten in place, unless
 // the name is to get a file of its own.
 func (e *entry) Stage(ctx context.Context, data []byte, opts StageOptions) (Staged, error) {
-	s := &staged{entry: e, data: data, newFile: opts.NewFile || e.found == nil, into: e.place}
+	s := &staged{entry: e, data: data, newFile: opts.NewFile || e.found == nil, clean: !opts.NoCleaning, into: e.place}
 	if opts.Like != nil {
 		like, ok := opts.Like.(*entry)
 		if !ok {
@@ -36,6 +36,7 @@ type staged struct {
 	*entry
 	data    []byte
 	newFile bool   // the name gets a file of its own
+	clean   bool   // the directory of what others have left
 	model   *entry // what a new file is to be like; nil for no other one
 
 	into    place        // where the temporary file is, with no directory missing
@@ -78,7 +79,7 @@ func (s *staged) prepare(ctx context.Context) error {
 func (s *staged) create(ctx context.Context, inPlace bool) error {
 	unlock, locked := lockFile(ctx, s.into.handle)
 	defer unlock()
-	if locked {
+	if locked && s.clean {
 		removeStale(s.into)
 	}
 	if inPlace {
@@ -147,11 +148,18 @@ func (s *staged) write(ctx context.Context) error {
 		rest = rest[n:]
 	}
 	if s.model != nil {
-		if err := s.liken(); err != nil {
-			return err
-		}
+		return s.liken()
 	}
-	return s.syncFile(s.pending.File, "sync")
+	return nil
+}
+
+// Sync puts the data on disk, unless the file is to be rewritten in place.
+func (s *staged) Sync(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil && s.pending != nil {
+		err = s.syncFile(s.pending.File, "sync")
+	}
+	return s.orStale(ctx, err)
 }
 
 func (s *staged) syncFile(f *os.File, step string) error {

@@ -131,10 +131,16 @@ type StageOptions struct {
 	// one that was found keep the old content, and it need not be one that this
 	// process may write to.
 	NewFile bool
+	// NoCleaning leaves temporary files of processes that were killed in the
+	// directory: for the second of many writes to it, and those after.
+	NoCleaning bool
 }
 
 // Staged is the new content of an [Entry]. Nothing is to be seen of it yet.
 type Staged interface {
+	// Sync puts the content on disk. A crash of the machine after Publish might
+	// otherwise leave an empty file.
+	Sync(ctx context.Context) error
 	// Publish makes the content visible after check and Verify, all at once if
 	// the file system can. Whatever happens, nothing else is left behind.
 	Publish(ctx context.Context, check Check) error
