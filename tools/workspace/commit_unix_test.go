@@ -236,10 +236,12 @@ func TestDirectoryBecomesALink(t *testing.T) {
 		}
 		swap()
 		_, err := c.Commit(t.Context(), []byte("new"), nil)
-		require.NoError(t, err)
+		require.ErrorIs(t, err, workspace.ErrStaleVersion)
+		for _, dir := range []string{"elsewhere", "moved"} {
+			require.Equal(t, []string{"f"}, names(t, at(dir)))
+		}
 		requireContent(t, at("elsewhere/f"), "elsewhere/f")
-		require.Equal(t, []string{"f"}, names(t, at("elsewhere")))
-		requireContent(t, at("moved/"+strings.TrimPrefix(path, "d/")), "new")
+		requireContent(t, at("moved/f"), "d/f")
 	}
 }
 

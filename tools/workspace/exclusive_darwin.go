@@ -6,5 +6,5 @@ import "golang.org/x/sys/unix"
 // unless that is taken. The error is [errors.ErrUnsupported] if the
 // file system cannot do so.
 func renameExclusive(from, to place) error {
-	return unix.RenameatxNp(int(from.handle.Fd()), from.base, int(to.handle.Fd()), to.base, unix.RENAME_EXCL)
+	return unix.RenameatxNp(from.fd(), from.base, to.fd(), to.base, unix.RENAME_EXCL)
 }

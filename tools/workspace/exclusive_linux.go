@@ -11,7 +11,7 @@ import (
 // unless that is taken. The error is [errors.ErrUnsupported] if the
 // file system cannot do so.
 func renameExclusive(from, to place) error {
-	err := unix.Renameat2(int(from.handle.Fd()), from.base, int(to.handle.Fd()), to.base, unix.RENAME_NOREPLACE)
+	err := unix.Renameat2(from.fd(), from.base, to.fd(), to.base, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) {
 		err = fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 	}

@@ -13,8 +13,8 @@ const maxLinks = 40
 
 // locate finds the place that an absolute path leads to. Links are followed as
 // the system follows them, one at the end only with follow; but one that leads
-// nowhere gives the place where it leads. A path through ".." is taken as it is, not shortened: "link/.." is the
-// parent of what the link leads to.
+// nowhere gives the place where it leads. A path through ".." is taken as it is,
+// not shortened: "link/.." is the parent of what the link leads to.
 func locate(name string, follow bool) (place, error) {
 	links := 0
 	var leads *stamp // what the system says that the links lead to; nil if nowhere
@@ -31,7 +31,7 @@ func locate(name string, follow bool) (place, error) {
 		if len(p.missing) > 0 || !follow {
 			return p, nil
 		}
-		target, err := p.root.Readlink(base)
+		target, err := p.readlink()
 		if err != nil { // no link; whatever else there is shows later
 			return p, p.arrived(leads)
 		}
@@ -105,7 +105,7 @@ func openDirectoryOf(dir string, links *int) (place, error) {
 		return p, err
 	}
 	if len(p.missing) == 0 {
-		target, err := p.root.Readlink(last)
+		target, err := p.at(last).readlink()
 		if err == nil { // it leads nowhere, or did so a moment ago
 			_ = p.close()
 			if *links++; *links > maxLinks {
@@ -121,44 +121,16 @@ func openDirectoryOf(dir string, links *int) (place, error) {
 // openPlace opens a directory. Its path ends in a separator, so that the system
 // opens nothing else (path_resolution(7)).
 func openPlace(dir string) (place, error) {
-	for range maxLinks {
-		p, err := tryPlace(dir)
-		if !errors.Is(err, errMoved) {
-			return p, err
-		}
-	}
-	return place{}, ErrStaleVersion
-}
-
-// errMoved says that a path led to two directories, one after the other.
-var errMoved = errors.New("directory moved")
-
-// tryPlace opens a directory and finds its path, which must be that of the
-// directory that it has opened.
-func tryPlace(dir string) (p place, err error) {
-	if p.root, err = os.OpenRoot(dir); err != nil {
+	d, err := openDirectoryAt(dir)
+	if err != nil {
 		return place{}, err
 	}
-	defer func() {
-		if err != nil {
-			_ = p.close()
-			p = place{}
-		}
-	}()
-	if p.handle, err = p.root.Open("."); err != nil {
-		return p, err
-	}
-	if p.dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return p, err
-	}
-	opened, err := p.handle.Stat()
+	path, err := d.path(dir)
 	if err != nil {
-		return p, err
+		_ = d.close()
+		return place{}, err
 	}
-	if named, err := os.Lstat(p.dir); err != nil || !os.SameFile(opened, named) {
-		return p, errMoved
-	}
-	return p, nil
+	return place{openDir: d, dir: path}, nil
 }
 
 // targetOf returns the path of the target of a link in a directory.

@@ -193,7 +193,7 @@ func (e *entry) Rename(ctx context.Context, to Entry, check Check) error {
 }
 
 // Mkdir makes a directory.
-func (e *entry) Mkdir(context.Context) error { return e.root.Mkdir(e.base, 0o777) }
+func (e *entry) Mkdir(context.Context) error { return e.mkdir() }
 
 // Rmdir removes a directory that is empty.
 func (e *entry) Rmdir(context.Context) error { return removeDirectory(e.place) }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +28,7 @@ func openRegularIn(p place) (*os.File, error) { return openIn(p, unix.O_RDONLY) 
 func openForWriting(p place) (*os.File, error) { return openIn(p, unix.O_RDWR) }
 
 func openIn(p place, access int) (*os.File, error) {
-	f, err := reopen(int(p.handle.Fd()), p.base, unix.O_NOFOLLOW, access)
+	f, err := reopen(p.fd(), p.base, unix.O_NOFOLLOW, access)
 	if errors.Is(err, errNoProc) {
 		return openCheckedIn(p, access)
 	}
@@ -62,4 +64,14 @@ func reopen(dir int, name string, flags, access int) (*os.File, error) {
 		return nil, err
 	}
 	return os.NewFile(uintptr(again), name), nil
+}
+
+// path returns the path of the directory without symbolic links. The system
+// knows it; without /proc it is found from one of its paths.
+func (d openDir) path(path string) (string, error) {
+	canonical, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", d.fd()))
+	if err != nil || strings.HasSuffix(canonical, " (deleted)") || !filepath.IsAbs(canonical) {
+		return d.evalPath(path)
+	}
+	return canonical, nil
 }

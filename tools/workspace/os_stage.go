@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // Stage prepares data as the content of the file. What is then left to do,
@@ -109,19 +108,14 @@ func (s *staged) makeParents() error {
 		if err := s.system.step("mkdir"); err != nil {
 			return err
 		}
-		made := s.into
-		made.base = name
-		switch err := made.root.Mkdir(name, 0o777); {
+		made := s.into.at(name)
+		switch err := made.mkdir(); {
 		case err == nil:
 			s.made = append(s.made, made)
-		case !errors.Is(err, fs.ErrExist):
+		case !errors.Is(err, fs.ErrExist): // somebody else may have been faster
 			return err
-		default: // somebody else was faster; anything but a directory must not be opened
-			if now, err := made.lstat(); err == nil && !now.mode().IsDir() {
-				return ErrNotDirectory
-			}
 		}
-		below, err := made.child(name)
+		below, err := made.child()
 		if err != nil {
 			return err
 		}
@@ -271,7 +265,7 @@ func (s *staged) name() error {
 	}
 	// The temporary file is removed afterwards, as after a failure.
 	if err = s.system.step("link"); err == nil {
-		err = s.into.root.Link(filepath.Base(s.pending.Name()), s.base)
+		err = linkAt(s.pending.temporary(), s.into)
 	}
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
@@ -286,7 +280,7 @@ func (s *staged) copyExclusive() error {
 		return err
 	}
 	p := s.into
-	f, err := p.root.OpenFile(s.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := p.createExclusive()
 	if err != nil {
 		return err
 	}

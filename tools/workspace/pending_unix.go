@@ -3,7 +3,9 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
@@ -21,6 +23,7 @@ const pendingMark = "taukit-"
 // CloseAtomicallyReplace would close it first, and sync once more.
 type pendingFile struct {
 	*renameio.PendingFile
+	root  *os.Root // of its directory
 	place place
 	named bool // it has got its name, and is no longer temporary
 }
@@ -28,20 +31,45 @@ type pendingFile struct {
 // newPending makes a temporary file in the directory of p, with that mode less
 // the umask.
 func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
-	f, err := renameio.NewPendingFile(pendingMark, renameio.WithRoot(p.root), renameio.WithPermissions(perm))
+	root, err := p.openRoot()
 	if err != nil {
 		return nil, err
 	}
+	f, err := renameio.NewPendingFile(pendingMark, renameio.WithRoot(root), renameio.WithPermissions(perm))
+	if err != nil {
+		_ = root.Close()
+		return nil, err
+	}
 	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	return &pendingFile{f, p, false}, nil
+	return &pendingFile{f, root, p, false}, nil
+}
+
+// openRoot opens the directory of the place once more, in the form that renameio
+// takes.
+func (p place) openRoot() (*os.Root, error) {
+	root, err := os.OpenRoot(p.dir)
+	if errors.Is(err, fs.ErrNotExist) { // it has been moved, or removed
+		err = ErrStaleVersion
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err == nil {
+		var opened fs.FileInfo
+		if opened, err = p.handle.Stat(); err == nil && !os.SameFile(info, opened) {
+			err = ErrStaleVersion
+		}
+	}
+	if err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return root, nil
 }
 
 // temporary returns the place of the temporary file itself.
-func (t *pendingFile) temporary() place {
-	p := t.place
-	p.base = filepath.Base(t.Name())
-	return p
-}
+func (t *pendingFile) temporary() place { return t.place.at(filepath.Base(t.Name())) }
 
 // replace renames the file over what has the name. What was not synced is
 // closed before, because some file systems tell only then that there was no
@@ -52,7 +80,10 @@ func (t *pendingFile) replace(unsynced bool) error {
 			return err
 		}
 	}
-	err := t.place.root.Rename(t.temporary().base, t.place.base)
+	dir := t.place.fd()
+	_, err := ignoringEINTR(func() (int, error) {
+		return 0, unix.Renameat(dir, t.temporary().base, dir, t.place.base)
+	})
 	t.named = err == nil
 	return err
 }
@@ -66,6 +97,7 @@ func (t *pendingFile) create() error {
 
 // Cleanup closes the file, and removes it unless it has got its name.
 func (t *pendingFile) Cleanup() error {
+	defer t.root.Close()
 	if t.named {
 		return t.File.Close()
 	}

@@ -1,50 +1,31 @@
 package workspace
 
-import (
-	"os"
-	"path/filepath"
-)
+import "path/filepath"
 
 // A place is a name in a directory that exists, or would exist once the missing
 // directories were made.
 type place struct {
-	root    *os.Root // of the directory, or the nearest one that exists
-	handle  *os.File // the same directory
+	openDir          // that is open: the one of the name, or the nearest one that exists
 	dir     string   // its path without symbolic links
 	missing []string // directories to make in it, outermost first
 	base    string
 }
 
-// child opens the directory with that name in the directory of p.
-func (p place) child(name string) (place, error) {
-	root, err := p.root.OpenRoot(name)
-	if err != nil {
-		return place{}, err
-	}
-	c := place{root: root, dir: filepath.Join(p.dir, name), base: p.base}
-	if c.handle, err = root.Open("."); err != nil {
-		_ = c.close()
-		return place{}, err
-	}
-	return c, nil
+// at returns the place of another name in the directory that is open.
+func (p place) at(name string) place {
+	return place{openDir: p.openDir, dir: p.dir, base: name}
 }
 
-// rest returns the path of the file from the directory that exists.
+// child opens the directory that has the name of the place.
+func (p place) child() (place, error) {
+	d, err := p.openChild()
+	return place{openDir: d, dir: filepath.Join(p.dir, p.base)}, err
+}
+
+// rest returns the path of the file from the directory that is open.
 func (p place) rest() string {
 	return filepath.Join(filepath.Join(p.missing...), p.base)
 }
 
 // key returns the path of the file without symbolic links.
-func (p place) key() string {
-	return filepath.Join(p.dir, p.rest())
-}
-
-func (p place) close() error {
-	if p.handle != nil {
-		_ = p.handle.Close()
-	}
-	if p.root != nil {
-		return p.root.Close()
-	}
-	return nil
-}
+func (p place) key() string { return filepath.Join(p.dir, p.rest()) }

@@ -6,16 +6,89 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// An openDir is a directory that is open.
+type openDir struct{ handle *os.File }
+
+// openDirectoryAt opens a directory, and nothing else.
+func openDirectoryAt(path string) (openDir, error) {
+	return openDirectoryFrom(unix.AT_FDCWD, path, 0)
+}
+
+func openDirectoryFrom(dir int, path string, flags int) (openDir, error) {
+	fd, err := ignoringEINTR(func() (int, error) {
+		return unix.Openat(dir, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|flags, 0)
+	})
+	if err != nil {
+		return openDir{}, err
+	}
+	return openDir{os.NewFile(uintptr(fd), path)}, nil
+}
+
+func (d openDir) fd() int { return int(d.handle.Fd()) }
+
+func (d openDir) close() error { return d.handle.Close() }
+
+// evalPath returns the path of a directory without symbolic links, for one of its
+// paths.
+func (d openDir) evalPath(path string) (string, error) {
+	for range maxLinks {
+		canonical, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return "", err
+		}
+		opened, err := stampOf(d.handle)
+		if err != nil {
+			return "", err
+		}
+		var named unix.Stat_t
+		if err := unix.Lstat(canonical, &named); err == nil && newStamp(&named).sameFile(opened) {
+			return canonical, nil
+		}
+	}
+	return "", ErrStaleVersion // somebody moves it all the time
+}
+
+// openChild opens the directory that has the name of the place.
+func (p place) openChild() (openDir, error) {
+	return openDirectoryFrom(p.fd(), p.base, unix.O_NOFOLLOW)
+}
+
+// readlink returns where the link leads that has the name of the place.
+func (p place) readlink() (string, error) {
+	for size := 256; ; size *= 2 {
+		buf := make([]byte, size)
+		n, err := ignoringEINTR(func() (int, error) { return unix.Readlinkat(p.fd(), p.base, buf) })
+		if err != nil || n < size {
+			return string(buf[:max(n, 0)]), err
+		}
+	}
+}
+
+// mkdir makes a directory with the name of the place.
+func (p place) mkdir() error { return unix.Mkdirat(p.fd(), p.base, 0o777) }
+
+// createExclusive makes a file with the name of the place.
+func (p place) createExclusive() (*os.File, error) {
+	fd, err := ignoringEINTR(func() (int, error) {
+		return unix.Openat(p.fd(), p.base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o666)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), p.base), nil
+}
+
 // checkWritable returns why this process may not write to the file. A file
 // that is read-only is meant to stay as it is, although another could take its
 // place.
 func checkWritable(p place) error {
-	return unix.Faccessat(int(p.handle.Fd()), p.base, unix.W_OK, unix.AT_EACCESS)
+	return unix.Faccessat(p.fd(), p.base, unix.W_OK, unix.AT_EACCESS)
 }
 
 // refusesNewFile reports whether an error says that the directory takes no new
@@ -78,7 +151,7 @@ func openCheckedIn(p place, access int) (*os.File, error) {
 		return nil, err
 	}
 	fd, err := ignoringEINTR(func() (int, error) {
-		return unix.Openat(int(p.handle.Fd()), p.base, access|unix.O_NOFOLLOW|unix.O_CLOEXEC|nonBlocking, 0)
+		return unix.Openat(p.fd(), p.base, access|unix.O_NOFOLLOW|unix.O_CLOEXEC|nonBlocking, 0)
 	})
 	if err != nil {
 		return nil, err
@@ -97,16 +170,16 @@ func openCheckedIn(p place, access int) (*os.File, error) {
 
 // removeName removes what has the name of the place, unless it is a directory.
 func removeName(p place) error {
-	return unix.Unlinkat(int(p.handle.Fd()), p.base, 0)
+	return unix.Unlinkat(p.fd(), p.base, 0)
 }
 
 // removeDirectory removes the directory that has the name of the place, if it
 // is empty. It removes nothing else that may have taken its name.
 func removeDirectory(p place) error {
-	return unix.Unlinkat(int(p.handle.Fd()), p.base, unix.AT_REMOVEDIR)
+	return unix.Unlinkat(p.fd(), p.base, unix.AT_REMOVEDIR)
 }
 
 // linkAt gives a file a second name, unless that is taken.
 func linkAt(from, to place) error {
-	return unix.Linkat(int(from.handle.Fd()), from.base, int(to.handle.Fd()), to.base, 0)
+	return unix.Linkat(from.fd(), from.base, to.fd(), to.base, 0)
 }

@@ -37,6 +37,63 @@ func dropPrivileges(*os.File, stamp)              {}
 func removeStale(place)                           {}
 func copyAttributes(f, _ *os.File, s stamp) error { return f.Chmod(s.mode()) }
 
+// An openDir is a directory that is open.
+type openDir struct {
+	root   *os.Root
+	handle *os.File
+}
+
+// openDirectoryAt opens a directory.
+func openDirectoryAt(path string) (d openDir, err error) {
+	if d.root, err = os.OpenRoot(path); err != nil {
+		return openDir{}, err
+	}
+	return d.open()
+}
+
+func (d openDir) open() (openDir, error) {
+	var err error
+	if d.handle, err = d.root.Open("."); err != nil {
+		_ = d.root.Close()
+	}
+	return d, err
+}
+
+func (d openDir) close() error {
+	_ = d.handle.Close()
+	return d.root.Close()
+}
+
+// path returns the path of the directory without symbolic links.
+func (d openDir) path(path string) (string, error) { return filepath.EvalSymlinks(path) }
+
+// openChild opens the directory that has the name of the place.
+func (p place) openChild() (openDir, error) {
+	root, err := p.root.OpenRoot(p.base)
+	if err != nil {
+		return openDir{}, err
+	}
+	return openDir{root: root}.open()
+}
+
+// readlink returns where the link leads that has the name of the place.
+func (p place) readlink() (string, error) { return p.root.Readlink(p.base) }
+
+// mkdir makes a directory with the name of the place.
+func (p place) mkdir() error { return p.root.Mkdir(p.base, 0o777) }
+
+// createExclusive makes a file with the name of the place.
+func (p place) createExclusive() (*os.File, error) {
+	return p.root.OpenFile(p.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// exists returns nil if there is something at the place, below directories that
+// may have been made by now.
+func (p place) exists() error {
+	_, err := p.root.Lstat(p.rest())
+	return err
+}
+
 // stat returns the state of the file that the name of the place leads to.
 func (p place) stat() (stamp, error) {
 	info, err := os.Stat(filepath.Join(p.dir, p.base))
@@ -93,6 +150,9 @@ func (t *pendingFile) replace(bool) error {
 }
 
 func (t *pendingFile) create() error { return errors.ErrUnsupported }
+
+// temporary returns the place of the temporary file itself.
+func (t *pendingFile) temporary() place { return t.place.at(t.name) }
 
 // Cleanup closes the file, and removes it unless it has got its name.
 func (t *pendingFile) Cleanup() error {

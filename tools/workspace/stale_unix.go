@@ -17,14 +17,14 @@ const maxListed = 20_000
 // processes that were killed: those with such a name that belong to this user
 // and that nobody has open.
 func removeStale(p place) {
-	list, err := p.root.Open(".")
+	list, err := openDirectoryFrom(p.fd(), ".", 0) // reading it moves its handle
 	if err != nil {
 		return
 	}
-	defer list.Close()
+	defer list.close() //nolint:errcheck // it was only read
 	const batch = 1024
 	for range maxListed / batch {
-		names, err := list.Readdirnames(batch)
+		names, err := list.handle.Readdirnames(batch)
 		for _, name := range names {
 			if digits, ok := strings.CutPrefix(name, "."+pendingMark); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
 				removeIfStale(p, name)
@@ -38,7 +38,7 @@ func removeStale(p place) {
 
 func removeIfStale(p place, name string) {
 	target, _ := p.lstat()
-	p.base = name
+	p = p.at(name)
 	found, err := p.lstat()
 	if err != nil || !found.mode().IsRegular() || int(found.uid) != os.Geteuid() {
 		return

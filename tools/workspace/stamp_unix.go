@@ -26,7 +26,7 @@ type stamp struct {
 func (p place) lstat() (stamp, error) {
 	var st unix.Stat_t
 	_, err := ignoringEINTR(func() (int, error) {
-		return 0, unix.Fstatat(int(p.handle.Fd()), p.base, &st, unix.AT_SYMLINK_NOFOLLOW)
+		return 0, unix.Fstatat(p.fd(), p.base, &st, unix.AT_SYMLINK_NOFOLLOW)
 	})
 	return newStamp(&st), err
 }
@@ -36,9 +36,19 @@ func (p place) lstat() (stamp, error) {
 func (p place) stat() (stamp, error) {
 	var st unix.Stat_t
 	_, err := ignoringEINTR(func() (int, error) {
-		return 0, unix.Fstatat(int(p.handle.Fd()), p.base, &st, 0)
+		return 0, unix.Fstatat(p.fd(), p.base, &st, 0)
 	})
 	return newStamp(&st), err
+}
+
+// exists returns nil if there is something at the place, below directories that
+// may have been made by now.
+func (p place) exists() error {
+	var st unix.Stat_t
+	_, err := ignoringEINTR(func() (int, error) {
+		return 0, unix.Fstatat(p.fd(), p.rest(), &st, unix.AT_SYMLINK_NOFOLLOW)
+	})
+	return err
 }
 
 // stampOf returns the state of an open file.

@@ -84,7 +84,7 @@ func (e *entry) orStale(ctx context.Context, err error) error {
 
 // verifyAbsent reports whether there is still no file, as an error if not.
 func (e *entry) verifyAbsent() error {
-	_, err := e.root.Lstat(e.rest())
+	err := e.exists()
 	switch {
 	case err == nil:
 		return ErrExists
