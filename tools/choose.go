@@ -36,6 +36,8 @@ func (cfg Config) builtin(env Env) []Tool {
 	return []Tool{
 		NewRead(env),
 		NewLs(env),
+		NewFind(env),
+		NewGrep(env),
 		edit,
 		NewApplyPatch(env, cfg.PatchMode),
 		NewWrite(env),

@@ -45,6 +45,8 @@ func ExampleSession() {
 	// Output:
 	// read [shell:read]
 	// ls [shell:read shell:list]
+	// find [shell:read shell:search]
+	// grep [shell:read shell:search]
 	// edit [shell:edit shell:edit:replace shell:mutates-files]
 	// 1(crlf) first
 	// 2(no_nl) last
@@ -149,6 +151,28 @@ func ExampleEnv() {
 	// changed: true
 	// new_max_valid_start_line: 5
 	// total_bytes: 23
+}
+
+func ExampleNewGrep() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	grep := tools.NewGrep(tools.Env{Workspace: ws})
+	out := grep.Call(context.Background(), tools.Call{Arguments: []byte(`{"pattern": "^l.st$", "context": 1}`)})
+	fmt.Println(out.Text)
+	fmt.Println(out.Display.Header())
+	// Output:
+	// status: 0
+	// matches: 1
+	//
+	// notes.txt
+	// 1-first
+	// 2:last
+	// "^l.st$" in ., 1 match
 }
 
 func ExampleNewEdit() {

@@ -20,6 +20,8 @@ var stops = []stop{
 	{"A file. Line endings other than LF are flagged, and so is a missing last one.", "read", `{"path": "notes.txt"}`},
 	{"Two ranges of a file.", "read", `{"path": "numbers.txt", "ranges": [{"start_line": 3, "end_line": 4}, {"start_line": 2499, "end_line": 9999}]}`},
 	{"A long file: the start and the end, the totals, and where the whole is.", "read", `{"path": "numbers.txt"}`},
+	{"Files by name.", "find", `{"pattern": "*.go"}`},
+	{"Lines by pattern, with a line of context.", "grep", `{"pattern": "^number 200[12]$", "context": 1}`},
 	{"A mistake in a name.", "read", `{"path": "note.txt"}`},
 	{"A mistake in an argument.", "read", `{"path": "notes.txt", "lines": 3}`},
 	{"Exact texts are replaced. New lines end like those around them.", "edit", `{"path": "notes.txt", "edits": [{"oldText": "first\n", "newText": "first\none more\n"}, {"oldText": "last", "newText": "the end"}]}`},

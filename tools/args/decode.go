@@ -139,7 +139,7 @@ func (s *value) decodeString(raw []byte, name string, v reflect.Value) error {
 	switch {
 	case s.notEmpty && len(text) == 0:
 		return invalid(name + " must not be empty")
-	case s.path && slices.Contains(text, 0):
+	case s.noNUL && slices.Contains(text, 0):
 		return invalid(name + " must not contain NUL")
 	case s.maxSize > 0 && len(text) > s.maxSize:
 		return invalid(fmt.Sprintf("%s exceeds %d bytes", name, s.maxSize))

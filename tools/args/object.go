@@ -30,7 +30,7 @@ type field struct {
 // A value describes what one JSON value must be.
 type value struct {
 	kind     kind
-	path     bool // a Path
+	noNUL    bool
 	integers limits[int64]
 	numbers  limits[float64]
 	notEmpty bool // a string or an array
@@ -121,7 +121,7 @@ func newValue(t reflect.Type, outer []reflect.Type) value {
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return value{kind: kindString, path: t == pathType, notEmpty: t == pathType}
+		return value{kind: kindString, noNUL: t == pathType, notEmpty: t == pathType}
 	case reflect.Int64:
 		return value{kind: kindInteger}
 	case reflect.Float64:
@@ -167,6 +167,10 @@ func (f *field) setLimit(limit string) (err error) {
 		}
 	case "notBelow":
 		f.notBelow = text
+	case "noNUL":
+		if v.noNUL = text == ""; !v.noNUL || of != kindString {
+			err = errors.New("it is for strings, and has no value")
+		}
 	case "excludes":
 		f.excludes = strings.Split(text, "|")
 	default:

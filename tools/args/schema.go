@@ -97,7 +97,7 @@ func (w writer) value(s *value, description string) {
 	if s.maxSize > 0 {
 		w.integer(high, int64(s.maxSize))
 	}
-	if s.path {
+	if s.noNUL {
 		w.text("pattern", `^[^\x00]*$`)
 	}
 	if s.integers.minimum != nil {

@@ -191,6 +191,13 @@ func NewFS(ctx context.Context, fsys FS, dir string) (*Workspace, error) {
 // Dir returns the directory that relative paths start at by default.
 func (w *Workspace) Dir() string { return w.dir }
 
+// OnHost reports whether the files are those of the host as [OS] gives them, and
+// can be reached by their paths without the Workspace.
+func (w *Workspace) OnHost() bool {
+	_, ok := w.fs.(OS)
+	return ok
+}
+
 // Resolve returns the absolute path of path, seen from the absolute directory
 // dir; an empty dir means [Workspace.Dir]. It only joins: the path is not
 // cleaned, because "link/.." depends on where the link leads.
