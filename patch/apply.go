@@ -27,7 +27,7 @@ func applySequential(ctx context.Context, fsys FS, p *Patch, opts Options) (Resu
 	var notes []Note
 	for i := range p.Sections {
 		plan := newPlan(fsys, opts)
-		plan.earlier = &net
+		plan.earlier = history{&net}
 		err := plan.section(ctx, &p.Sections[i])
 		if err == nil {
 			_, err = plan.Commit(ctx)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -54,13 +55,16 @@ type step struct {
 // run takes all steps.
 func (c *commit) run(ctx context.Context) error {
 	c.prepare()
+	if n, err := c.checkNames(); err != nil {
+		return c.failedAt(ctx, n, err)
+	}
 	for _, do := range []func(context.Context, *step) error{c.stage, c.sync, c.verify} {
 		for _, s := range c.steps {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			if err := do(ctx, s); err != nil {
-				return c.failed(ctx, s.node.section, err)
+				return c.failedAt(ctx, s.node, err)
 			}
 		}
 	}
@@ -70,10 +74,22 @@ func (c *commit) run(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, s := range c.steps {
 		if err := c.publish(ctx, s); err != nil {
-			return c.failed(ctx, s.node.section, err)
+			return c.failedAt(ctx, s.node, err)
 		}
 	}
 	return nil
+}
+
+// failedAt is failed for what could not be done at a node.
+func (c *commit) failedAt(ctx context.Context, n *node, err error) error {
+	err = c.failed(ctx, n.section, err)
+	var e *Error
+	if errors.As(err, &e) && e.Key == "" && e.Path == n.section.Path {
+		keyed := *e
+		keyed.Key = n.key
+		return &keyed
+	}
+	return err
 }
 
 // prepare finds the steps and puts them in order.
@@ -91,6 +107,31 @@ func (c *commit) prepare() {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.after, b.after))
 	})
 }
+
+// checkNames refuses a patch that changes a file under two of its names: after
+// the first change, the other name would have another file than the plan has
+// seen.
+func (c *commit) checkNames() (*node, error) {
+	first := map[any]*node{}
+	for _, s := range c.steps {
+		for _, n := range []*node{s.node, s.from} {
+			if n == nil || n.disk == nil || n.disk.File == nil || n.disk.Mode.Type() != 0 {
+				continue
+			}
+			other := first[n.disk.File]
+			first[n.disk.File] = n
+			if other == nil || other == n || n.deletes() && other.deletes() {
+				continue
+			}
+			return s.node, errTwoNames
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+// deletes reports whether the node is a file that is deleted, whose content shows
+// whether it is still the same.
+func (n *node) deletes() bool { return n.now == nil && n.disk.Data != nil }
 
 // countTakers returns how many nodes must be written before n, so that content
 // is kept: the one that gets what is at n now, the one that gets what is there,
@@ -132,6 +173,7 @@ func (c *commit) stage(ctx context.Context, s *step) error {
 	w := Write{Key: n.key, Data: n.now.data, Old: n.disk, NewFile: n.now.origin != n}
 	if n.now.origin != nil {
 		w.Like = n.now.origin.disk
+		w.Writable = !bytes.Equal(w.Like.Data, w.Data) // hunks have changed it
 	} else if n.disk != nil && n.disk.Mode.IsRegular() {
 		w.Like = n.disk
 	}
@@ -197,17 +239,25 @@ func (c *commit) unchanged(ctx context.Context, n *node) error {
 		return fs.ErrExist
 	case !missing && found.Stamp == n.disk.Stamp:
 		return nil
-	case missing || n.disk.Data == nil || !found.Mode.IsRegular():
+	case missing:
+		return errGone
+	case n.disk.Data == nil || !found.Mode.IsRegular():
 		return ErrStale
 	}
 	found, err = c.fs.Read(ctx, n.key, len(n.disk.Data))
+	code := ""
+	if err != nil {
+		code, _ = explain(err)
+	}
 	switch {
-	case ended(ctx, err):
-		return err
-	case err != nil || !bytes.Equal(found.Data, n.disk.Data):
+	case code == CodeNotFound:
+		return errGone
+	case slices.Contains([]string{CodeTooLarge, CodeNotRegular, CodeIsDirectory, CodeNotDirectory}, code):
+		return ErrStale
+	case err == nil && !bytes.Equal(found.Data, n.disk.Data):
 		return ErrStale
 	default:
-		return nil
+		return err
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 type Error struct {
 	Code string
 	Path string // of the section, as written; of a move, the source
+	Key  string // of the file that could not be written, of a failed [Plan.Commit]; else ""
 	Msg  string // one line
 
 	// Of a hunk that does not fit: its number in the section, from 1, the
@@ -57,13 +58,15 @@ var (
 	ErrNotDirectory = &Error{Code: CodeNotDirectory, Msg: "not a directory"}
 	ErrLoop         = &Error{Code: CodeLoop, Msg: "too many levels of symbolic links"}
 	ErrTooLarge     = &Error{Code: CodeTooLarge, Msg: fmt.Sprintf("file exceeds %d bytes", MaxFileBytes)}
-	ErrStale        = &Error{Code: CodeStaleVersion, Msg: "file changed since it was read"}
+	ErrStale        = &Error{Code: CodeStaleVersion, Msg: "file changed since it was read"} // also of one that is gone, with fs.ErrNotExist in Err
 	ErrOutsideRoot  = &Error{Code: CodeOutsideRoot, Msg: "outside the allowed root"}
 )
 
 var (
+	errGone           = &Error{Code: CodeStaleVersion, Msg: "file changed since it was read", Err: fs.ErrNotExist}
 	errResultTooLarge = &Error{Code: CodeTooLarge, Msg: fmt.Sprintf("result exceeds %d bytes", MaxFileBytes)}
 	errBinary         = &Error{Code: CodeBinary, Msg: "file contains NUL bytes"}
+	errTwoNames       = &Error{Code: CodeIO, Msg: "the patch changes this file under another name (hard link) too"}
 	errNotASCII       = &Error{Code: CodeInvalidUTF8, Msg: "not valid UTF-8; only ASCII text can be added"}
 )
 

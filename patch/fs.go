@@ -67,7 +67,10 @@ type Snapshot struct {
 	// nothing outside its FS. A file whose stamp differs but whose data is
 	// known and the same counts as not changed.
 	Stamp any
-	Data  []byte // content; nil if it was not read. Nobody changes it.
+	// File is the same, and comparable, for all names of one file; nil if that is
+	// not known.
+	File any
+	Data []byte // content; nil if it was not read. Nobody changes it.
 }
 
 // A Write is new content for a file.
@@ -82,6 +85,9 @@ type Write struct {
 	// Like is the file whose permission bits, owner and other attributes the
 	// result has, setuid and setgid aside; nil for those of a new file.
 	Like *Snapshot
+	// Writable says that Like must be a file that may be written to, although
+	// another one gets the data: Stage fails with fs.ErrPermission if not.
+	Writable bool
 	// NewFile says that the name gets a file of its own. Without it, the file
 	// Old itself changes: all its hard links see the new content, and it must
 	// be one that may be written, or Stage fails with fs.ErrPermission.

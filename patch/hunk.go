@@ -56,8 +56,9 @@ const (
 // The error is a [*MatchError] if a hunk does not fit, the error of ctx, which is
 // looked at between hunks, or an [*Error]: the file or the result is over
 // [MaxFileBytes], the file has NUL bytes, or it is not UTF-8 and an added line is
-// not ASCII. Time is linear in the size of the file for each hunk, and for each
-// run of removed lines in a hunk that is matched in the third form.
+// not ASCII. Time is linear in the size of the file for each hunk, and, up to a
+// bound, for each run of removed lines in a hunk that is matched in the third
+// form.
 func ApplyHunks(ctx context.Context, old []byte, hunks []Hunk, m Match) ([]byte, []Note, error) {
 	if err := checkContent(old); err != nil {
 		return nil, nil, err

@@ -232,3 +232,18 @@ func TestClosestIsBounded(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.NotEmpty(t, e.Closest)
 }
+
+// TestManyRunsTakeBoundedWork matches a hunk of very many runs of removed lines,
+// whose context is indented otherwise, in a file that has it at very many places.
+func TestManyRunsTakeBoundedWork(t *testing.T) {
+	const runs = 20_000
+	var h Hunk
+	for range runs {
+		h.Lines = append(h.Lines, Line{Kind: '-', Text: "a"}, Line{Kind: ' ', Text: " b"})
+	}
+	file := []byte(strings.Repeat("a\nb\n", 2*runs))
+	_, _, err := ApplyHunks(t.Context(), file, []Hunk{h}, Match{})
+	var m *MatchError
+	require.ErrorAs(t, err, &m)
+	require.Zero(t, m.Places, "which places match cannot be told")
+}

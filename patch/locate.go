@@ -264,6 +264,11 @@ func (l *locator) equal(p pattern, f form, at int) bool {
 	return true
 }
 
+// maxTrimmedWork is how many lines are looked at for a hunk whose context is
+// indented otherwise. A hunk of very many runs of removed lines in a file of very
+// many lines is not matched in that form.
+const maxTrimmedWork = 100_000_000
+
 // places returns the lines, from the given one on, at which p matches in a form.
 func (l *locator) places(p pattern, f form, from int) iter.Seq[int] {
 	if f != trimmed {
@@ -273,9 +278,13 @@ func (l *locator) places(p pattern, f form, from int) iter.Seq[int] {
 	// lines after the other rules out places. A place is not compared line by
 	// line, which would take more than linear time.
 	places := slices.Collect(occurrences(l.numbered(trimmed), p.numbers[trimmed], from))
+	work := 0
 	for start, end := range p.runs() {
 		if len(places) == 0 {
 			break
+		}
+		if work += l.text.len() - places[0]; work > maxTrimmedWork {
+			return slices.Values(places[:0]) // which of them match cannot be told
 		}
 		run := occurrences(l.numbered(noTail), p.numbers[noTail][start:end], places[0]+start)
 		places = intersect(places, run, start)

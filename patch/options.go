@@ -47,4 +47,5 @@ type Subject struct {
 	Type    fs.FileMode // what it is: 0 is a regular file, fs.ModeSymlink a link
 	Data    []byte      // its content, nil if it was not read; it must not be changed
 	Seen    bool        // an earlier section of the patch has made it what it is
+	Last    []byte      // its content as that section was applied and left it; nil if none was, or it is not known
 }

@@ -11,6 +11,7 @@ type overlay struct {
 	nodes map[string]*node // by key
 	order []*node          // by first mention
 	dirs  map[string]bool  // directories that files will be in; they may exist already
+	links bool             // a section has removed or replaced a symbolic link
 }
 
 // A node is a key in an overlay.
@@ -23,6 +24,25 @@ type node struct {
 	section *Section  // that decided on it; nil if none did
 	done    bool      // it is so on disk, too
 }
+
+// replaced reports whether a section has decided on something that is no
+// directory.
+func (n *node) replaced() bool {
+	return n != nil && n.section != nil && (n.was != nil || n.now != nil)
+}
+
+// A history is an overlay of what has been done already, or nothing.
+type history struct{ done *overlay }
+
+// node returns the node of a key, nil if there is none.
+func (h history) node(key string) *node {
+	if h.done == nil {
+		return nil
+	}
+	return h.done.nodes[key]
+}
+
+func (h history) links() bool { return h.done != nil && h.done.links }
 
 // A version is something that has a name.
 type version struct {
@@ -52,6 +72,7 @@ func (o *overlay) node(key, path string, disk *Snapshot) *node {
 // set gives a node a version, nil to remove it.
 func (o *overlay) set(n *node, v *version, s *Section) {
 	n.now, n.section = v, s
+	o.links = o.links || n.disk != nil && n.disk.Mode.Type() == fs.ModeSymlink
 	if v == nil {
 		return
 	}

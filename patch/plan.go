@@ -17,7 +17,8 @@ type Plan struct {
 	wording  wording
 	notes    []Note
 	resolved map[question]answer
-	earlier  *overlay // what earlier plans of the same patch have done; nil if there are none
+	shown    int64   // bytes that were read of deleted files
+	earlier  history // what earlier plans of the same patch have done
 }
 
 // A question is what a file system is asked to resolve, and only once.
@@ -127,7 +128,7 @@ func (p *Plan) delete(ctx context.Context, s *Section) error {
 			return err
 		}
 		// What cannot be read can be deleted.
-		if err := p.read(ctx, n); err != nil && ended(ctx, err) {
+		if err := p.readForShow(ctx, n); err != nil && ended(ctx, err) {
 			return err
 		}
 	}
@@ -230,7 +231,13 @@ func (p *Plan) judge(ctx context.Context, t Target, n *node, creates bool) error
 	if p.opts.Judge == nil {
 		return nil
 	}
-	subject := Subject{Target: t, Key: n.key, Creates: creates, Exists: n.now != nil, Seen: p.seen(n)}
+	subject := Subject{Target: t, Key: n.key, Creates: creates, Exists: n.now != nil, Seen: n.section != nil}
+	if was := p.earlier.node(n.key); was != nil {
+		subject.Seen = true
+		if was.now != nil {
+			subject.Last = was.now.content()
+		}
+	}
 	if n.now != nil {
 		subject.Type, subject.Data = n.now.mode().Type(), n.now.content()
 	}
@@ -238,11 +245,6 @@ func (p *Plan) judge(ctx context.Context, t Target, n *node, creates bool) error
 		return refusal{err}
 	}
 	return nil
-}
-
-// seen reports whether an earlier section decided what is at n.
-func (p *Plan) seen(n *node) bool {
-	return n.section != nil || p.earlier != nil && p.earlier.nodes[n.key] != nil
 }
 
 // vacant returns the node of a path at which there must be nothing.
@@ -260,11 +262,16 @@ func (p *Plan) vacant(ctx context.Context, name string) (*node, error) {
 // find returns the node of a path; with follow, that of the file that a
 // symbolic link at its end leads to.
 func (p *Plan) find(ctx context.Context, name string, follow bool) (*node, error) {
-	if err := p.checkParents(ctx, name); err != nil {
-		return nil, err
-	}
 	key, err := p.resolve(ctx, name, false)
 	if err != nil {
+		if p.links || p.earlier.links() { // it may have gone through one
+			if err := p.checkParents(ctx, name, "/"); err != nil {
+				return nil, err
+			}
+		}
+		return nil, err
+	}
+	if err := p.checkParents(ctx, name, key); err != nil {
 		return nil, err
 	}
 	if n := p.nodes[key]; n != nil && n.section != nil {
@@ -278,21 +285,30 @@ func (p *Plan) find(ctx context.Context, name string, follow bool) (*node, error
 	return p.load(ctx, key, name)
 }
 
-// checkParents checks that no earlier section has removed or replaced a parent
-// of name that is no directory.
-func (p *Plan) checkParents(ctx context.Context, name string) error {
-	for i, c := range []byte(name) {
-		if c != '/' || i == 0 {
-			continue
+// checkParents checks that no earlier section has removed or replaced something
+// that is a parent of a path and no directory: a directory above the key, or, if
+// a section has touched a symbolic link, one that the path goes through.
+func (p *Plan) checkParents(ctx context.Context, name, key string) error {
+	for dir := path.Dir(key); ; dir = path.Dir(dir) {
+		if p.nodes[dir].replaced() || p.earlier.node(dir).replaced() {
+			return ErrNotDirectory
 		}
-		if base := path.Base(name[:i]); base == "." || base == ".." || base == "/" {
+		if dir == path.Dir(dir) {
+			break
+		}
+	}
+	if !p.links && !p.earlier.links() {
+		return nil
+	}
+	for i := 1; i < len(name); i++ {
+		if base := path.Base(name[:i]); name[i] != '/' || name[i-1] == '/' || base == "." || base == ".." {
 			continue
 		}
 		key, err := p.resolve(ctx, name[:i], false)
 		if err != nil {
 			return err
 		}
-		if n := p.nodes[key]; n != nil && n.section != nil && (n.was != nil || n.now != nil) {
+		if p.nodes[key].replaced() || p.earlier.node(key).replaced() {
 			return ErrNotDirectory
 		}
 	}
@@ -344,6 +360,20 @@ func (p *Plan) read(ctx context.Context, n *node) error {
 	}
 	*disk = found
 	return nil
+}
+
+// maxShown is how much of deleted files is read, in bytes, only because somebody
+// may want to see it.
+const maxShown = 64 << 20
+
+// readForShow is read for content that nothing depends on.
+func (p *Plan) readForShow(ctx context.Context, n *node) error {
+	if n.now.content() == nil && n.now.origin.disk.Size > maxShown-p.shown {
+		return ErrTooLarge
+	}
+	err := p.read(ctx, n)
+	p.shown += int64(len(n.now.content()))
+	return err
 }
 
 // readMoved makes writes of the moves that are no simple renaming, because the

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -212,10 +213,16 @@ func TestNotes(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	var asked []Subject
-	opts := Options{Judge: func(_ context.Context, s Subject) error {
+	opts := Options{}
+	opts.Judge = func(_ context.Context, s Subject) error {
+		if s.Last != nil {
+			require.Equal(t, Sequential, opts.Mode)
+			require.Equal(t, s.Data, s.Last)
+			s.Last = nil
+		}
 		asked = append(asked, s)
 		return nil
-	}}
+	}
 	body := "*** Add File: n\n+x\n*** Update File: link\n@@\n-2\n+two\n*** Delete File: a\n*** Delete File: big\n*** Update File: b\n*** Move to: c\n*** Update File: c\n*** Move to: e\n@@\n b\n*** Update File: missing\n@@\n-x"
 	want := []Subject{
 		{Target: Target{Add, "n", Dest}, Key: "/n", Creates: true},
@@ -253,6 +260,84 @@ func TestJudge(t *testing.T) {
 	} {
 		_, err := Apply(t.Context(), testTree(), mustParse(t, inPatch(body)), opts)
 		require.Equal(t, judged, err == refused, body) //nolint:errorlint // it must be returned as it is
+	}
+}
+
+func TestLongPathsDoNotHideTheReason(t *testing.T) {
+	escape := func(s string) string { return strings.ReplaceAll(s, "\n", `\n`) }
+	for _, body := range []string{
+		"*** Delete File: " + strings.Repeat("z/", 1500) + "x",
+		"*** Update File: " + strings.Repeat("b\t", 1500) + "x\n*** Move to: " + strings.Repeat("q\"", 1500) + "x",
+		"*** Update File: " + strings.Repeat("é", 1500) + "\n@@\n-x",
+	} {
+		_, err := Apply(t.Context(), testTree(), mustParse(t, inPatch(body)), Options{Escape: escape})
+		require.LessOrEqual(t, len(err.Error()), 2048)
+		require.Regexp(t, `^cannot (delete|move|update) ".*": no such file or directory$`, err.Error())
+		require.Contains(t, err.Error(), "…")
+		require.True(t, utf8.ValidString(err.Error()))
+	}
+	_, err := Parse(inPatch("*** Update File: " + strings.Repeat("é", 2000)))
+	require.ErrorContains(t, err, `…`)
+	require.ErrorContains(t, err, `" has no hunks`)
+}
+
+// writes is a file system that notes which writes are staged.
+type writes struct {
+	*Mem
+	staged []Write
+}
+
+func (w *writes) Stage(ctx context.Context, write Write) (Staged, error) {
+	w.staged = append(w.staged, write)
+	return w.Mem.Stage(ctx, write)
+}
+
+func TestChangedFilesMustBeWritable(t *testing.T) {
+	for body, want := range map[string]bool{
+		"*** Update File: a\n*** Move to: new\n@@\n-2\n+two": true,
+		"*** Update File: a\n@@\n-2\n+two":                   true,
+		"*** Add File: new\n+x":                              false,
+		// A mere renaming, which is a write because the old name is used again.
+		"*** Update File: a\n*** Move to: new\n*** Add File: a\n+x": false,
+	} {
+		w := &writes{Mem: testTree()}
+		_, err := Apply(t.Context(), w, mustParse(t, inPatch(body)), Options{})
+		require.NoError(t, err)
+		for _, write := range w.staged {
+			if write.Key == "/new" || want {
+				require.Equal(t, want, write.Writable, body)
+			}
+		}
+	}
+}
+
+// resolves is a file system that counts what it is asked to resolve.
+type resolves struct {
+	*Mem
+	n int
+}
+
+func (r *resolves) Resolve(ctx context.Context, path string, follow bool) (string, error) {
+	r.n++
+	return r.Mem.Resolve(ctx, path, follow)
+}
+
+func TestDeepPathsAreResolvedOnce(t *testing.T) {
+	r := &resolves{Mem: testTree()}
+	deep := strings.Repeat("n/", 1000)
+	_, err := NewPlan(t.Context(), r, mustParse(t, inPatch("*** Add File: "+deep+"x", "*** Add File: "+deep+"y", "*** Delete File: a")), Options{})
+	require.NoError(t, err)
+	require.Less(t, r.n, 10)
+}
+
+func TestDoubledSlashes(t *testing.T) {
+	for _, mode := range []Mode{Atomic, Sequential} {
+		m := testTree()
+		_, err := Apply(t.Context(), m, mustParse(t, inPatch(
+			"*** Delete File: link", "*** Add File: n//x//f", "+x", "*** Update File: n///x/f", "@@", "-x", "+y", "*** Update File: n/x//f", "*** Move to: n//g",
+		)), Options{Mode: mode})
+		require.NoError(t, err)
+		require.Equal(t, "y\n", m.Files()["/n/g"])
 	}
 }
 

@@ -45,8 +45,39 @@ func escapeControls(s string) string {
 	return b.String()
 }
 
-// quote returns s escaped, in double quotes.
-func (w wording) quote(s string) string { return inQuotes(w.escape(s)) }
+// Limits of a path in a message, in bytes: so that what follows it is never cut
+// off.
+const (
+	maxQuotedPath  = 1024
+	maxQuotedPaths = 850 // of each of two
+)
+
+// quote returns a path escaped, in double quotes.
+func (w wording) quote(path string) string { return w.quoteWithin(path, maxQuotedPath) }
+
+// quoteWithin is quote for a path that may take limit bytes. Of a longer one the
+// start and the end are shown.
+func (w wording) quoteWithin(path string, limit int) string {
+	quoted := inQuotes(w.escape(path))
+	escaped := quoted[1 : len(quoted)-1]
+	if len(escaped) <= limit {
+		return quoted
+	}
+	half := (limit - len("…")) / 2
+	head, tail := 0, len(escaped)
+	for at := 0; at < len(escaped); {
+		n := unitLen(escaped[at:])
+		if at+n <= half {
+			head = at + n
+		}
+		if len(escaped)-at <= half {
+			tail = at
+			break
+		}
+		at += n
+	}
+	return `"` + escaped[:head] + "…" + escaped[tail:] + `"`
+}
 
 func inQuotes(escaped string) string {
 	return `"` + strings.ReplaceAll(escaped, `"`, `\"`) + `"`
@@ -84,7 +115,7 @@ func unitLen(s string) int {
 func (w wording) phrase(s *Section) string {
 	switch {
 	case s.MoveTo != "":
-		return "move " + w.quote(s.Path) + " to " + w.quote(s.MoveTo)
+		return "move " + w.quoteWithin(s.Path, maxQuotedPaths) + " to " + w.quoteWithin(s.MoveTo, maxQuotedPaths)
 	case s.Op == Add:
 		return "add " + w.quote(s.Path)
 	case s.Op == Delete:

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -62,7 +63,7 @@ func NewApplyPatch(env Env, mode patch.Mode) Tool {
 	return &patchTool{env, mode, Definition{
 		Name:        "apply_patch",
 		Description: fmt.Sprintf(patchDescription, order),
-		Schema:      args.PatchSchema(),
+		Schema:      json.RawMessage(args.PatchSchema()),
 		Freeform:    true,
 		Tags:        []string{"shell:edit", "shell:edit:apply_patch", "shell:mutates-files"},
 		Destructive: true,
@@ -78,7 +79,7 @@ func (t *patchTool) Call(ctx context.Context, call Call) Outcome {
 		return Fail(ctx, err, Display{})
 	}
 	result, err := t.apply(ctx, call, text)
-	d := patchDisplay(ctx, result.Changes)
+	d := patchDisplay(result.Changes)
 	if err != nil {
 		return Fail(ctx, patchError(ctx, result, err), d)
 	}
@@ -100,7 +101,7 @@ func (t *patchTool) apply(ctx context.Context, call Call, text string) (patch.Re
 		Escape: escapeField,
 		Judge:  files.judge,
 	})
-	files.observe(result.Changes)
+	files.observe(result.Changes, err)
 	return result, err
 }
 
@@ -150,7 +151,7 @@ func noteText(n patch.Note) string {
 }
 
 // patchDisplay shows what was changed; nothing if that is nothing.
-func patchDisplay(ctx context.Context, changes []patch.Change) Display {
+func patchDisplay(changes []patch.Change) Display {
 	if len(changes) == 0 {
 		return Display{}
 	}
@@ -163,7 +164,7 @@ func patchDisplay(ctx context.Context, changes []patch.Change) Display {
 	for _, c := range changes {
 		path := escapeField(c.Path)
 		d.Changes = append(d.Changes, Change{string(c.Status), path})
-		if !c.Text || ctx.Err() != nil {
+		if !c.Text {
 			continue
 		}
 		s := diff.Within(c.Before, c.After, room)

@@ -1,11 +1,14 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/taukit/taukit/patch"
@@ -34,7 +37,24 @@ func (e Env) openPatched(ctx context.Context, call Call, targets []patch.Target)
 		env: e, call: call, since: time.Now(),
 		cleaned: map[string]bool{}, versions: map[string]workspace.Version{}, links: map[string]bool{},
 	}
-	var keys []string
+	keys := p.keys(ctx, targets)
+	for {
+		release, err := e.Workspace.Turns(ctx, keys...)
+		if err != nil {
+			return nil, err
+		}
+		again := p.keys(ctx, targets)
+		if slices.Equal(keys, again) {
+			p.release = release
+			return p, nil
+		}
+		release() // links led elsewhere by then
+		keys = again
+	}
+}
+
+// keys returns the keys of the files that a patch may change.
+func (p *patched) keys(ctx context.Context, targets []patch.Target) (keys []string) {
 	for _, t := range targets {
 		entry, err := p.lookup(ctx, t.Path, t.Role == patch.Dest)
 		if err != nil {
@@ -43,9 +63,7 @@ func (e Env) openPatched(ctx context.Context, call Call, targets []patch.Target)
 		keys = append(keys, entry.Key())
 		_ = entry.Close()
 	}
-	var err error
-	p.release, err = e.Workspace.Turns(ctx, keys...)
-	return p, err
+	return keys
 }
 
 func (p *patched) close() { p.release() }
@@ -72,11 +90,19 @@ func (p *patched) at(ctx context.Context, key string) (workspace.Entry, error) {
 // found returns the entry of what was found at a key.
 func (p *patched) found(ctx context.Context, s patch.Snapshot) (workspace.Entry, error) {
 	entry, err := p.at(ctx, s.Key)
-	if err == nil {
-		entry.Recall(workspace.Info{Mode: s.Mode, Size: s.Size, Stamp: s.Stamp}, s.Data, p.since)
+	if err != nil {
+		return nil, err
 	}
-	return entry, err
+	if _, there := entry.Found(); !there {
+		_ = entry.Close()
+		return nil, errGone
+	}
+	entry.Recall(workspace.Info{Mode: s.Mode, Size: s.Size, Stamp: s.Stamp}, s.Data, p.since)
+	return entry, nil
 }
+
+// errGone says that a file of a plan is not there any more.
+var errGone = &patch.Error{Code: patch.CodeStaleVersion, Msg: patch.ErrStale.Msg, Err: fs.ErrNotExist}
 
 func keyOf(entry workspace.Entry) string { return filepath.ToSlash(entry.Key()) }
 
@@ -86,7 +112,8 @@ func (p *patched) Resolve(ctx context.Context, name string, follow bool) (string
 	if err != nil {
 		return "", err
 	}
-	return keyOf(entry), entry.Close()
+	defer entry.Close() //nolint:errcheck // nothing was written
+	return keyOf(entry), nil
 }
 
 // Stat returns what is at a key.
@@ -118,7 +145,7 @@ func snapshotOf(entry workspace.Entry, data []byte) (patch.Snapshot, error) {
 	if !ok {
 		return patch.Snapshot{}, fs.ErrNotExist
 	}
-	return patch.Snapshot{Key: keyOf(entry), Mode: info.Mode, Size: info.Size, Stamp: info.Stamp, Data: data}, nil
+	return patch.Snapshot{Key: keyOf(entry), Mode: info.Mode, Size: info.Size, Stamp: info.Stamp, File: info.File, Data: data}, nil
 }
 
 // Mkdir makes a directory.
@@ -154,7 +181,7 @@ func (p *patched) Stage(ctx context.Context, w patch.Write) (patch.Staged, error
 	if err != nil {
 		return nil, err
 	}
-	opts := workspace.StageOptions{NewFile: w.NewFile, NoCleaning: p.cleaned[entry.Dir()]}
+	opts := workspace.StageOptions{NewFile: w.NewFile, Writable: w.Writable, NoCleaning: p.cleaned[entry.Dir()]}
 	p.cleaned[entry.Dir()] = true
 	if w.Like != nil && (w.Old == nil || w.Like.Key != w.Old.Key) {
 		like, err := p.found(ctx, *w.Like)
@@ -196,7 +223,51 @@ func (p *patched) Rename(ctx context.Context, from patch.Snapshot, to string) er
 		return err
 	}
 	defer source.Close() //nolint:errcheck // what matters is the new name
-	return p.do(ctx, to, func(dest workspace.Entry) error { return source.Rename(ctx, dest, nil) })
+	err = p.do(ctx, to, func(dest workspace.Entry) error { return source.Rename(ctx, dest, nil) })
+	if errors.Is(err, syscall.EXDEV) {
+		return p.copyOver(ctx, source, to)
+	}
+	return err
+}
+
+// maxCopied is the largest file that is moved to another file system, in bytes.
+const maxCopied = 256 << 20
+
+// copyOver moves a file to another file system, where it cannot be renamed to:
+// it is written anew, and then removed where it was.
+func (p *patched) copyOver(ctx context.Context, source workspace.Entry, to string) error {
+	data, err := source.Read(ctx, maxCopied)
+	if err != nil {
+		return patchCause(err)
+	}
+	return p.do(ctx, to, func(dest workspace.Entry) error {
+		staged, err := dest.Stage(ctx, data, workspace.StageOptions{Like: source})
+		if err != nil {
+			return err
+		}
+		if err := staged.Sync(ctx); err != nil {
+			staged.Discard()
+			return err
+		}
+		if err := staged.Publish(ctx, nil); err != nil {
+			return err
+		}
+		if err := source.Remove(ctx, nil); err != nil {
+			p.takeBack(ctx, to, data)
+			return err
+		}
+		return nil
+	})
+}
+
+// takeBack removes a copy that was made for nothing.
+func (p *patched) takeBack(ctx context.Context, key string, data []byte) {
+	_ = p.do(ctx, key, func(e workspace.Entry) error {
+		if got, err := e.Read(ctx, int64(len(data))); err != nil || !bytes.Equal(got, data) {
+			return err
+		}
+		return e.Remove(ctx, nil)
+	})
 }
 
 // Remove removes a file or a link.
@@ -246,7 +317,7 @@ func patchCause(err error) error {
 // judge asks the guard whether a section may change a file.
 func (p *patched) judge(ctx context.Context, s patch.Subject) error {
 	p.links[s.Key] = s.Type == fs.ModeSymlink
-	if s.Seen || p.links[s.Key] || p.env.Guard == nil {
+	if p.links[s.Key] || p.env.Guard == nil {
 		return nil
 	}
 	op, intent := workspace.OpEdit, p.env.Guard.EditIntent
@@ -258,6 +329,12 @@ func (p *patched) judge(ctx context.Context, s patch.Subject) error {
 	}
 	target := workspace.Target{Key: filepath.FromSlash(s.Key), Display: s.Path}
 	expect, err := intent(p.call.Agent, target)
+	if s.Seen { // at what an earlier section has made of it
+		expect, err = workspace.Any(), nil
+		if s.Last != nil {
+			expect = workspace.IfVersion(workspace.VersionOf(s.Last))
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -284,10 +361,15 @@ func (p *patched) version(ctx context.Context, s patch.Subject) (workspace.Versi
 	return v, err
 }
 
-// observe tells the guard what was changed.
-func (p *patched) observe(changes []patch.Change) {
+// observe tells the guard what was changed, and what was found to be gone.
+func (p *patched) observe(changes []patch.Change, err error) {
 	if p.env.Guard == nil {
 		return
+	}
+	var e *patch.Error
+	if errors.As(err, &e) && e.Key != "" && e.Code == patch.CodeStaleVersion && errors.Is(err, fs.ErrNotExist) {
+		gone := &workspace.Error{Code: e.Code, Err: fs.ErrNotExist}
+		p.env.Guard.Failed(p.call.Agent, workspace.Target{Key: filepath.FromSlash(e.Key), Display: e.Path}, gone)
 	}
 	note := func(key, path string, o guard.Observation) {
 		p.env.Guard.Observed(p.call.Agent, workspace.Target{Key: filepath.FromSlash(key), Display: path}, o)

@@ -52,6 +52,7 @@ var (
 	)
 	meddledTree = map[string]string{
 		"d/changed": "old\n", "d/linked": "old\n", "d/moved": "old\n", "d/both": "old\n", "d/deleted": "old\n",
+		"changed": "old\n", "linked": "old\n", "moved": "old\n", "both": "old\n", "deleted": "old\n",
 		"elsewhere/changed": "old\n", "elsewhere/moved": "old\n", "elsewhere/both": "old\n", "elsewhere/deleted": "old\n",
 	}
 )
@@ -130,6 +131,9 @@ func TestSomebodyMeddlesWithAPatch(t *testing.T) {
 		"remove":  func(dir string) error { return os.Remove(dir + "/d/deleted") },
 		"appear":  func(dir string) error { return makeFile(dir + "/new/sub/file") },
 		"appear2": func(dir string) error { return makeFile(dir + "/e/moved") },
+		"clear": func(dir string) error {
+			return errors.Join(os.RemoveAll(dir+"/d"), os.RemoveAll(dir+"/e"), os.RemoveAll(dir+"/new"))
+		},
 		"swap": func(dir string) error {
 			return errors.Join(os.Rename(dir+"/d", dir+"/was"), os.Symlink("elsewhere", dir+"/d"))
 		},
@@ -162,6 +166,19 @@ func TestSomebodyMeddlesWithAPatch(t *testing.T) {
 				}
 				if name == "appear" && after["new/sub/file"] != "new\n" {
 					require.Equal(t, "theirs\n", after["new/sub/file"])
+				}
+				for _, c := range out.Display.Changes { // what it says it did
+					if strings.HasPrefix(name, "swap") || name == "clear" {
+						break // the names lead elsewhere by now
+					}
+					content, there := after[c.Path]
+					require.Equal(t, c.Status != "D", there, "%s %s\n%s", c.Status, c.Path, out.Text)
+					if there && i >= planned && name != "change" { // which may have come afterwards
+						require.Contains(t, []string{"new\n", "old\n"}, content)
+					}
+				}
+				for _, name := range []string{"changed", "moved", "both", "deleted", "linked"} {
+					require.Equal(t, "old\n", after[name], "what has the name one level up")
 				}
 				if out.Error == nil {
 					return
@@ -205,7 +222,8 @@ func TestPatchIsCancelledAtEachStep(t *testing.T) {
 }
 
 func TestPatchFailsAtEachStep(t *testing.T) {
-	n, _ := lookups(t)
+	n, planned := lookups(t)
+	failed, partial := 0, 0
 	for i := range n {
 		m := &failing{n: i}
 		dir := newWorkspace(t, meddledTree).Dir()
@@ -216,10 +234,18 @@ func TestPatchFailsAtEachStep(t *testing.T) {
 		out := call(t, tools.NewApplyPatch(tools.Env{Workspace: ws}, patch.Atomic), meddledPatch)
 		after := treeOf(t, ws)
 		requireTruth(t, before, after, out)
-		if out.Error != nil && out.Error.Code != framing.CodeIO {
-			require.Contains(t, out.Text, "input/output error")
+		if out.Error == nil { // it was only about a turn, or a directory to be synced
+			continue
+		}
+		failed++
+		require.Equal(t, framing.CodeIO, out.Error.Code, out.Text)
+		require.Contains(t, out.Text, "input/output error")
+		if header(out, "partial") != "" {
+			partial++
 		}
 	}
+	require.Greater(t, failed, (n-planned)/2)
+	require.NotZero(t, partial, "some have changed a part")
 }
 
 // A failing file system cannot do the n-th lookup.
@@ -307,6 +333,28 @@ func TestPatchOfLinksAndModes(t *testing.T) {
 	require.EqualValues(t, 0o640, st.Mode&0o777)
 	require.NoError(t, unix.Lstat(at("one"), &st))
 	require.EqualValues(t, 2, st.Nlink)
+}
+
+func TestTwoNamesOfOneFile(t *testing.T) {
+	for body, ok := range map[string]bool{
+		"*** Update File: a\n@@\n-old\n+new\n*** Update File: b\n@@\n-old\n+new":   false,
+		"*** Update File: a\n*** Move to: c\n*** Update File: b\n*** Move to: d":   false,
+		"*** Update File: a\n@@\n-old\n+new\n*** Delete File: b":                   false,
+		"*** Delete File: a\n*** Delete File: b":                                   true,
+		"*** Update File: a\n@@\n-old\n+new\n*** Update File: a\n@@\n-new\n+newer": true,
+	} {
+		ws := newWorkspace(t, map[string]string{"a": "old\n"})
+		require.NoError(t, os.Link(filepath.Join(ws.Dir(), "a"), filepath.Join(ws.Dir(), "b")))
+		out := call(t, tools.NewApplyPatch(tools.Env{Workspace: ws}, patch.Atomic), inPatch(body))
+		if ok {
+			require.Nil(t, out.Error, out.Text)
+			continue
+		}
+		require.NotNil(t, out.Error, body)
+		require.Contains(t, out.Text, "under another name (hard link)")
+		require.Equal(t, "false", header(out, "changed"))
+		require.Equal(t, map[string]string{"a": "old\n", "b": "old\n"}, treeOf(t, ws))
+	}
 }
 
 func TestPureRenameKeepsTheFile(t *testing.T) {

@@ -2,7 +2,8 @@ package args
 
 import (
 	"bytes"
-	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Patch is the JSON form of the arguments of the tool apply_patch.
@@ -15,7 +16,7 @@ var patchDecoder = For[Patch]()
 
 // PatchSchema returns the schema of the JSON form. The caller must not change
 // it.
-func PatchSchema() json.RawMessage { return patchDecoder.Schema() }
+func PatchSchema() jsontext.Value { return jsontext.Value(patchDecoder.Schema()) }
 
 // DecodePatch returns the patch that an argument text holds: the whole text as
 // it is, or, if its first character that is not blank is "{", the field of the

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -254,6 +255,76 @@ func TestDirectoryIsRemoved(t *testing.T) {
 		require.Error(t, err)
 		require.Empty(t, names(t, ws.Dir()))
 	}
+}
+
+// TestVanishedDirectoryIsNotTheOneAbove looks for names in a directory that was
+// removed: nothing with these names in the directory above is touched.
+func TestVanishedDirectoryIsNotTheOneAbove(t *testing.T) {
+	for name, do := range map[string]func(e, to workspace.Entry) error{
+		"remove": func(e, _ workspace.Entry) error { return e.Remove(t.Context(), nil) },
+		"rename": func(e, to workspace.Entry) error { return e.Rename(t.Context(), to, nil) },
+		"rename to": func(e, to workspace.Entry) error {
+			info, _ := to.Found()
+			to.Recall(info, []byte("f"), time.Time{})
+			return to.Rename(t.Context(), e, nil)
+		},
+		"mkdir":  func(e, _ workspace.Entry) error { return e.Mkdir(t.Context()) },
+		"rmdir":  func(e, _ workspace.Entry) error { return e.Rmdir(t.Context()) },
+		"read":   func(e, _ workspace.Entry) error { _, err := e.Read(t.Context(), 9); return err },
+		"verify": func(e, _ workspace.Entry) error { return e.Verify(t.Context()) },
+	} {
+		ws := tree(t, "d/f", "f", "other")
+		at := func(name string) string { return filepath.Join(ws.Dir(), name) }
+		require.NoError(t, os.WriteFile(at("d/f"), []byte("f"), 0o666))
+		was, err := ws.Lookup(t.Context(), "", "d/f", false)
+		require.NoError(t, err)
+		info, _ := was.Found()
+		require.NoError(t, was.Close())
+		require.NoError(t, os.RemoveAll(at("d")))
+		e, err := ws.Lookup(t.Context(), "", "d/f", false)
+		require.NoError(t, err)
+		require.Equal(t, at("d/f"), e.Key())
+		to, err := ws.Lookup(t.Context(), "", "f", false)
+		require.NoError(t, err)
+		if name != "mkdir" && name != "rename to" {
+			e.Recall(info, []byte("f"), time.Time{})
+		}
+		require.Error(t, do(e, to), name)
+		require.NoError(t, e.Close())
+		require.NoError(t, to.Close())
+		require.Equal(t, []string{"f", "other"}, names(t, ws.Dir()), name)
+	}
+}
+
+// TestLinkToAFileThatIsReplaced looks through a link while its target is
+// replaced, again and again: it is always there.
+func TestLinkToAFileThatIsReplaced(t *testing.T) {
+	ws := tree(t, "f")
+	require.NoError(t, os.Symlink("f", filepath.Join(ws.Dir(), "link")))
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := replaceWith("f")(filepath.Join(ws.Dir(), "f")); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	found := 0
+	for range 2000 {
+		if _, err := ws.Target(t.Context(), "", "link"); err == nil {
+			found++
+		}
+	}
+	close(stop)
+	<-stopped
+	require.Greater(t, found, 1990, "but for a run of bad luck")
 }
 
 func TestLeftoversOfOthersStay(t *testing.T) {

@@ -1,10 +1,17 @@
 package workspace
 
-import "golang.org/x/sys/unix"
+import (
+	"cmp"
+
+	"golang.org/x/sys/unix"
+)
 
 // renameExclusive renames what has the name of a place to that of another one,
 // unless that is taken. The error is [errors.ErrUnsupported] if the
 // file system cannot do so.
 func renameExclusive(from, to place) error {
+	if err := cmp.Or(from.missingError(), to.missingError()); err != nil {
+		return err
+	}
 	return unix.RenameatxNp(from.fd(), from.base, to.fd(), to.base, unix.RENAME_EXCL)
 }

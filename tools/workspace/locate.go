@@ -16,6 +16,20 @@ const maxLinks = 40
 // nowhere gives the place where it leads. A path through ".." is taken as it is,
 // not shortened: "link/.." is the parent of what the link leads to.
 func locate(name string, follow bool) (place, error) {
+	for range maxTouches {
+		p, err := locateOnce(name, follow)
+		if !errors.Is(err, errElsewhere) {
+			return p, err
+		}
+	}
+	return place{}, ErrNotFound // such as a link of /proc to a file that was removed
+}
+
+// errElsewhere says that links do not lead where they say, or that what they
+// lead to was replaced meanwhile.
+var errElsewhere = errors.New("not where links lead")
+
+func locateOnce(name string, follow bool) (place, error) {
 	links := 0
 	var leads *stamp // what the system says that the links lead to; nil if nowhere
 	for {
@@ -71,7 +85,7 @@ func (p place) arrived(leads *stamp) error {
 		return nil
 	}
 	_ = p.close()
-	return ErrNotFound
+	return errElsewhere
 }
 
 // noFile returns the error of a path that can only name a directory.

@@ -42,9 +42,6 @@ type entry struct {
 
 // look notes what is there. It opens nothing.
 func (e *entry) look() error {
-	if len(e.missing) > 0 {
-		return nil
-	}
 	found, err := e.lstat()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -60,7 +57,11 @@ func (e *entry) Found() (Info, bool) {
 	if e.found == nil {
 		return Info{}, false
 	}
-	return Info{Mode: e.found.mode(), Size: e.found.size(), Stamp: *e.found}, true
+	info := Info{Mode: e.found.mode(), Size: e.found.size(), Stamp: *e.found}
+	if e.found.links() > 1 {
+		info.File = e.found.inode()
+	}
+	return info, true
 }
 
 // Recall takes over what was found before.
@@ -189,7 +190,11 @@ func (e *entry) Rename(ctx context.Context, to Entry, check Check) error {
 	if err := linkAt(e.place, t.place); err != nil {
 		return err
 	}
-	return removeName(e.place)
+	if err := removeName(e.place); err != nil {
+		_ = removeName(t.place) // it stays under its old name
+		return err
+	}
+	return nil
 }
 
 // Mkdir makes a directory.
@@ -210,7 +215,13 @@ func (e *entry) ready(ctx context.Context, check Check, dir place) (now stamp, u
 	if err := ctx.Err(); err != nil {
 		return stamp{}, nil, err
 	}
+	if now, err = e.verify(ctx); err != nil { // which may take a while
+		return stamp{}, nil, err
+	}
 	unlock, _ = lockFile(ctx, dir.handle)
+	if again, err := e.lstat(); e.found != nil && err == nil && again == now {
+		return now, unlock, nil
+	}
 	if now, err = e.verify(ctx); err != nil {
 		unlock()
 	}

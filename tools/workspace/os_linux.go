@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// searchOnly opens a directory that may be searched, but not read (open(2)).
+const searchOnly = unix.O_PATH
+
 // openRegular opens a regular file and nothing else. Without /proc it falls
 // back on what other systems do.
 func openRegular(name string) (*os.File, error) {
@@ -28,6 +31,9 @@ func openRegularIn(p place) (*os.File, error) { return openIn(p, unix.O_RDONLY) 
 func openForWriting(p place) (*os.File, error) { return openIn(p, unix.O_RDWR) }
 
 func openIn(p place, access int) (*os.File, error) {
+	if err := p.missingError(); err != nil {
+		return nil, err
+	}
 	f, err := reopen(p.fd(), p.base, unix.O_NOFOLLOW, access)
 	if errors.Is(err, errNoProc) {
 		return openCheckedIn(p, access)

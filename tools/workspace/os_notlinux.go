@@ -4,6 +4,9 @@ package workspace
 
 import "os"
 
+// searchOnly is not there: a directory that cannot be read cannot be used.
+const searchOnly = 0
+
 func openRegular(name string) (*os.File, error) { return openChecked(name, nonBlocking) }
 
 func openRegularIn(p place) (*os.File, error) { return openCheckedIn(p, os.O_RDONLY) }

@@ -20,6 +20,11 @@ func (e *entry) Stage(ctx context.Context, data []byte, opts StageOptions) (Stag
 			return nil, errors.ErrUnsupported
 		}
 		s.model = like
+		if opts.Writable {
+			if err := checkWritable(like.place); err != nil {
+				return nil, like.orStale(ctx, err)
+			}
+		}
 	} else if e.found != nil && e.found.mode().IsRegular() {
 		s.model = e
 	}
@@ -258,7 +263,7 @@ func (s *staged) keepLike(ctx context.Context, now stamp) (stamp, error) {
 func (s *staged) name() error {
 	err := s.system.step("name")
 	if err == nil {
-		err = s.pending.create()
+		err = s.pending.create(s.system.NoSync)
 	}
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err

@@ -22,8 +22,7 @@ const pendingMark = "taukit-"
 // process left. So it is renamed here, while it is open, and after one fsync:
 // CloseAtomicallyReplace would close it first, and sync once more.
 type pendingFile struct {
-	*renameio.PendingFile
-	root  *os.Root // of its directory
+	*os.File
 	place place
 	named bool // it has got its name, and is no longer temporary
 }
@@ -35,13 +34,13 @@ func newPending(p place, perm fs.FileMode) (*pendingFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer root.Close() //nolint:errcheck // what follows goes by the directory that is open already
 	f, err := renameio.NewPendingFile(pendingMark, renameio.WithRoot(root), renameio.WithPermissions(perm))
 	if err != nil {
-		_ = root.Close()
 		return nil, err
 	}
 	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	return &pendingFile{f, root, p, false}, nil
+	return &pendingFile{f.File, p, false}, nil
 }
 
 // openRoot opens the directory of the place once more, in the form that renameio
@@ -71,14 +70,10 @@ func (p place) openRoot() (*os.Root, error) {
 // temporary returns the place of the temporary file itself.
 func (t *pendingFile) temporary() place { return t.place.at(filepath.Base(t.Name())) }
 
-// replace renames the file over what has the name. What was not synced is
-// closed before, because some file systems tell only then that there was no
-// room for it.
+// replace renames the file over what has the name.
 func (t *pendingFile) replace(unsynced bool) error {
-	if unsynced {
-		if err := t.File.Close(); err != nil {
-			return err
-		}
+	if err := t.settle(unsynced); err != nil {
+		return err
 	}
 	dir := t.place.fd()
 	_, err := ignoringEINTR(func() (int, error) {
@@ -89,17 +84,29 @@ func (t *pendingFile) replace(unsynced bool) error {
 }
 
 // create renames the file to a name that is free.
-func (t *pendingFile) create() error {
+func (t *pendingFile) create(unsynced bool) error {
+	if err := t.settle(unsynced); err != nil {
+		return err
+	}
 	err := renameExclusive(t.temporary(), t.place)
 	t.named = err == nil
 	return err
 }
 
+// settle closes a file that was not synced: some file systems tell only then
+// that there was no room for it.
+func (t *pendingFile) settle(unsynced bool) error {
+	if unsynced {
+		return t.Close()
+	}
+	return nil
+}
+
 // Cleanup closes the file, and removes it unless it has got its name.
 func (t *pendingFile) Cleanup() error {
-	defer t.root.Close()
+	_ = t.Close()
 	if t.named {
-		return t.File.Close()
+		return nil
 	}
-	return t.PendingFile.Cleanup()
+	return removeName(t.temporary())
 }

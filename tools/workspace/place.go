@@ -1,6 +1,9 @@
 package workspace
 
-import "path/filepath"
+import (
+	"io/fs"
+	"path/filepath"
+)
 
 // A place is a name in a directory that exists, or would exist once the missing
 // directories were made.
@@ -9,6 +12,15 @@ type place struct {
 	dir     string   // its path without symbolic links
 	missing []string // directories to make in it, outermost first
 	base    string
+}
+
+// missingError is the error of looking at a name in a directory that is missing.
+// Its system calls would look at one with that name higher up.
+func (p place) missingError() error {
+	if len(p.missing) > 0 {
+		return fs.ErrNotExist
+	}
+	return nil
 }
 
 // at returns the place of another name in the directory that is open.

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -21,9 +22,15 @@ func openDirectoryAt(path string) (openDir, error) {
 }
 
 func openDirectoryFrom(dir int, path string, flags int) (openDir, error) {
-	fd, err := ignoringEINTR(func() (int, error) {
-		return unix.Openat(dir, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|flags, 0)
-	})
+	open := func(access int) (int, error) {
+		return ignoringEINTR(func() (int, error) {
+			return unix.Openat(dir, path, access|unix.O_DIRECTORY|unix.O_CLOEXEC|flags, 0)
+		})
+	}
+	fd, err := open(unix.O_RDONLY)
+	if errors.Is(err, unix.EACCES) && searchOnly != 0 {
+		fd, err = open(searchOnly) // its names can be used all the same
+	}
 	if err != nil {
 		return openDir{}, err
 	}
@@ -71,7 +78,12 @@ func (p place) readlink() (string, error) {
 }
 
 // mkdir makes a directory with the name of the place.
-func (p place) mkdir() error { return unix.Mkdirat(p.fd(), p.base, 0o777) }
+func (p place) mkdir() error {
+	if err := p.missingError(); err != nil {
+		return err
+	}
+	return unix.Mkdirat(p.fd(), p.base, 0o777)
+}
 
 // createExclusive makes a file with the name of the place.
 func (p place) createExclusive() (*os.File, error) {
@@ -117,14 +129,15 @@ const keptMode = 0o777 | unix.S_ISVTX
 
 // Waiting for a lock that another process holds.
 const (
-	lockTries = 500
+	lockTries = 100
 	lockPause = 2 * time.Millisecond
 )
 
 // lockFile keeps other processes that use this package from changing what f is,
-// a directory or a file, between the last look and the change; none holds the
-// lock for longer. It gives up after a while, and locked is false: whoever else
-// locks f for reasons of its own must not make a change impossible.
+// a directory or a file, between the last look and the change. That is short but
+// for a file that is written in place. It gives up after a while, and locked is
+// false: whoever else locks f for reasons of its own must not make a change
+// impossible.
 func lockFile(ctx context.Context, f *os.File) (unlock func(), locked bool) {
 	fd := int(f.Fd())
 	for range lockTries {
@@ -170,16 +183,25 @@ func openCheckedIn(p place, access int) (*os.File, error) {
 
 // removeName removes what has the name of the place, unless it is a directory.
 func removeName(p place) error {
+	if err := p.missingError(); err != nil {
+		return err
+	}
 	return unix.Unlinkat(p.fd(), p.base, 0)
 }
 
 // removeDirectory removes the directory that has the name of the place, if it
 // is empty. It removes nothing else that may have taken its name.
 func removeDirectory(p place) error {
+	if err := p.missingError(); err != nil {
+		return err
+	}
 	return unix.Unlinkat(p.fd(), p.base, unix.AT_REMOVEDIR)
 }
 
 // linkAt gives a file a second name, unless that is taken.
 func linkAt(from, to place) error {
+	if err := cmp.Or(from.missingError(), to.missingError()); err != nil {
+		return err
+	}
 	return unix.Linkat(from.fd(), from.base, to.fd(), to.base, 0)
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -80,7 +81,12 @@ func (p place) openChild() (openDir, error) {
 func (p place) readlink() (string, error) { return p.root.Readlink(p.base) }
 
 // mkdir makes a directory with the name of the place.
-func (p place) mkdir() error { return p.root.Mkdir(p.base, 0o777) }
+func (p place) mkdir() error {
+	if err := p.missingError(); err != nil {
+		return err
+	}
+	return p.root.Mkdir(p.base, 0o777)
+}
 
 // createExclusive makes a file with the name of the place.
 func (p place) createExclusive() (*os.File, error) {
@@ -106,14 +112,27 @@ func lockFile(context.Context, *os.File) (unlock func(), locked bool) { return f
 func openForWriting(p place) (*os.File, error) { return p.root.OpenFile(p.base, os.O_RDWR, 0) }
 
 // removeName removes what has the name of the place.
-func removeName(p place) error { return p.root.Remove(p.base) }
+func removeName(p place) error {
+	if err := p.missingError(); err != nil {
+		return err
+	}
+	return p.root.Remove(p.base)
+}
 
 // removeDirectory removes the directory that has the name of the place, if it
 // is empty.
-func removeDirectory(p place) error { return p.root.Remove(p.base) }
+func removeDirectory(p place) error {
+	if err := p.missingError(); err != nil {
+		return err
+	}
+	return p.root.Remove(p.base)
+}
 
 // linkAt gives a file a second name, unless that is taken.
 func linkAt(from, to place) error {
+	if err := cmp.Or(from.missingError(), to.missingError()); err != nil {
+		return err
+	}
 	return os.Link(filepath.Join(from.dir, from.base), filepath.Join(to.dir, to.base))
 }
 
@@ -149,7 +168,7 @@ func (t *pendingFile) replace(bool) error {
 	return err
 }
 
-func (t *pendingFile) create() error { return errors.ErrUnsupported }
+func (t *pendingFile) create(bool) error { return errors.ErrUnsupported }
 
 // temporary returns the place of the temporary file itself.
 func (t *pendingFile) temporary() place { return t.place.at(t.name) }

@@ -24,6 +24,9 @@ type stamp struct {
 
 // lstat returns the state of what has the name of the place.
 func (p place) lstat() (stamp, error) {
+	if err := p.missingError(); err != nil {
+		return stamp{}, err
+	}
 	var st unix.Stat_t
 	_, err := ignoringEINTR(func() (int, error) {
 		return 0, unix.Fstatat(p.fd(), p.base, &st, unix.AT_SYMLINK_NOFOLLOW)

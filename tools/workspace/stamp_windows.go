@@ -16,6 +16,9 @@ type stamp struct {
 
 // lstat returns the state of what has the name of the place.
 func (p place) lstat() (stamp, error) {
+	if err := p.missingError(); err != nil {
+		return stamp{}, err
+	}
 	info, err := p.root.Lstat(p.base)
 	return newStamp(info, err), err
 }

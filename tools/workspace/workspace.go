@@ -119,6 +119,7 @@ type Info struct {
 	Mode  fs.FileMode // the type and the permissions
 	Size  int64       // of a regular file, in bytes
 	Stamp any         // comparable; another one after each change
+	File  any         // comparable; the same for all hard links of a file, nil if that is not known
 }
 
 // StageOptions say what file gets new content. By default it is the one that
@@ -127,6 +128,8 @@ type StageOptions struct {
 	// Like, of the same file system, is the file whose permissions, owner and
 	// attributes the new one gets, as far as the system allows.
 	Like Entry
+	// Writable says that Like must be a file that this process may write to.
+	Writable bool
 	// NewFile says that the name gets a file of its own: hard links to the
 	// one that was found keep the old content, and it need not be one that this
 	// process may write to.
