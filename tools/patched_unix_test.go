@@ -20,6 +20,7 @@ import (
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/patch"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
@@ -300,6 +301,32 @@ func TestPatchIsKilledAtEachStep(t *testing.T) {
 				require.NotEmpty(t, after["d/"+name]+after["e/"+name])
 			}
 		})
+	}
+}
+
+// TestGuardBetweenSections lets somebody write to a file between the sections of
+// a sequential patch: what they wrote is never changed or removed unseen.
+func TestGuardBetweenSections(t *testing.T) {
+	for _, second := range []string{"*** Delete File: a", "*** Update File: a\n@@\n-theirs\n+gone", "*** Update File: a\n*** Move to: b\n@@\n-theirs\n+gone"} {
+		text := inPatch("*** Update File: a\n@@\n-old\n+new", second)
+		for i := 0; ; i++ {
+			m := &meddler{OS: workspace.OS{NoSync: true}, n: i}
+			ws, err := workspace.NewFS(t.Context(), m, newWorkspace(t, map[string]string{"a": "old\n"}).Dir())
+			require.NoError(t, err)
+			done := false
+			env := tools.Env{Workspace: ws, Guard: new(guard.Policy)}
+			target := workspace.Target{Key: filepath.Join(ws.Dir(), "a")}
+			env.Guard.Observed("", target, guard.Observation{Present: true, Version: workspace.VersionOf([]byte("old\n"))})
+			m.meddle = func() {
+				done = true
+				require.NoError(t, os.WriteFile(target.Key, []byte("theirs\n"), 0o666))
+			}
+			out := call(t, tools.NewApplyPatch(env, patch.Sequential), text)
+			if !done {
+				break
+			}
+			require.Equal(t, map[string]string{"a": "theirs\n"}, treeOf(t, ws), "%d\n%s", i, out.Text)
+		}
 	}
 }
 

@@ -321,7 +321,7 @@ func TestTour(t *testing.T) {
 	out := stdout.String()
 	require.Contains(t, out, `3(escaped) odd\nerror: not an error`)
 	require.Contains(t, out, "2500 number 2500")
-	require.Less(t, strings.Count(out, "\n"), 100)
+	require.Less(t, strings.Count(out, "\n"), 150)
 }
 
 func TestPainter(t *testing.T) {
