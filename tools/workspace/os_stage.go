@@ -46,7 +46,7 @@ type staged struct {
 	into    place        // where the temporary file is, with no directory missing
 	pending *pendingFile // nil if the file is rewritten in place
 	like    stamp        // the state of the model that the temporary file is like
-	made    []place      // what was made of them, by its name in the directory above
+	made    []place      // directories that were made, by their names in those above
 }
 
 func (s *staged) prepare(ctx context.Context) error {
