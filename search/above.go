@@ -76,7 +76,7 @@ func (w *walker) directoriesAbove() []string {
 
 // isRepository reports whether a directory is the top of a repository.
 func isRepository(dir string) bool {
-	info, err := os.Lstat(dir + "/" + repositoryName)
+	info, err := os.Stat(dir + "/" + repositoryName) // as git follows a symbolic link
 	return err == nil && (info.IsDir() || info.Mode().IsRegular())
 }
 

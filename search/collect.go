@@ -1,7 +1,9 @@
 package search
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"github.com/taukit/taukit/search/internal/linematch"
 	"github.com/taukit/taukit/search/internal/lines"
@@ -14,6 +16,12 @@ type collector struct {
 	lines   []Line
 	matches int
 	texts   arena
+	before  []Line // the last lines before the chunk at hand that are not selected
+
+	// The memory that lines and their texts take, in bytes.
+	reserve func(bytes int) bool // waits for room, false if the search is over
+	held    int                  // reserved
+	more    int                  // not reserved yet
 
 	// Where it is. Positions are in the chunk at hand.
 	number   int // of the line at counted
@@ -22,22 +30,29 @@ type collector struct {
 	after    int // lines of context that are still to come
 }
 
+// keptLines is how many lines the largest list has that is used again.
+const keptLines = 16 << 10
+
 // begin prepares for another file.
-func (c *collector) begin() {
-	c.lines = c.lines[:0]
+func (c *collector) begin(reserve func(bytes int) bool) {
+	if cap(c.lines) > keptLines {
+		c.lines = nil
+	}
+	c.lines, c.before = c.lines[:0], c.before[:0]
 	c.texts.reset()
+	c.reserve, c.held, c.more = reserve, 0, 0
 	c.matches, c.number, c.counted, c.selected, c.after = 0, 1, 0, 0, 0
 }
 
 // full reports whether more matches than the limit were found.
 func (c *collector) full() bool { return c.o.Limit > 0 && c.matches > c.o.Limit }
 
-// search searches a chunk of whole lines from the start of a line at from. What
-// is before it was searched already and is there for context. The error is that
-// of the context.
-func (c *collector) search(ctx context.Context, s *linematch.Searcher, t lines.Text, from int) error {
+// search searches a chunk, which is the first one or follows on the one before.
+// The error is that of the context.
+func (c *collector) search(ctx context.Context, s *linematch.Searcher, t lines.Text) error {
 	s.Reset(t)
-	for !c.full() {
+	c.counted, c.selected = 0, 0
+	for from := 0; !c.full(); {
 		start, end, ok := s.Next(from)
 		if !ok {
 			c.trailing(t, len(t.Data))
@@ -45,9 +60,7 @@ func (c *collector) search(ctx context.Context, s *linematch.Searcher, t lines.T
 		}
 		c.trailing(t, start)
 		c.count(t, start)
-		if c.o.Context > 0 {
-			c.leading(t, start)
-		}
+		c.leading(t, start)
 		c.add(t.Data[start:end], c.number, true)
 		c.selected = t.After(end)
 		c.after = c.o.Context
@@ -55,8 +68,25 @@ func (c *collector) search(ctx context.Context, s *linematch.Searcher, t lines.T
 		if c.matches++; c.matches%matchesPerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if c.more >= reserveBytes && !c.settle() {
+			return ctx.Err()
+		}
+	}
+	if c.more > 0 && !c.settle() {
+		return ctx.Err()
 	}
 	return nil
+}
+
+// settle reserves the memory that was taken since it did so last. It is false if
+// the search is over.
+func (c *collector) settle() bool {
+	if !c.reserve(c.more) {
+		return false
+	}
+	c.held += c.more
+	c.more = 0
+	return true
 }
 
 // count moves on to the line that starts at a position.
@@ -83,12 +113,42 @@ func (c *collector) trailing(t lines.Text, stop int) {
 // leading selects the context before the match at start, which is counted,
 // without what is selected already.
 func (c *collector) leading(t lines.Text, start int) {
+	if c.o.Context == 0 {
+		return
+	}
 	at := back(t, start, c.selected, c.o.Context)
-	for number := c.number - t.Count(at, start); at < start; number++ {
+	n := t.Count(at, start)
+	if c.selected == 0 {
+		for _, l := range c.before[max(0, len(c.before)-(c.o.Context-n)):] {
+			c.keep(l)
+		}
+	}
+	for number := c.number - n; at < start; number++ {
 		end := t.End(at)
 		c.add(t.Data[at:end], number, false)
 		at = t.After(end)
 	}
+}
+
+// remember copies the last lines of a chunk that is counted to its end. They may
+// be context of a match in the next one.
+func (c *collector) remember(t lines.Text) {
+	most := c.o.Context
+	if most == 0 {
+		return
+	}
+	if c.selected > 0 {
+		c.before = c.before[:0]
+	}
+	at := back(t, len(t.Data), c.selected, most)
+	for number := c.number - t.Count(at, len(t.Data)); at < len(t.Data); number++ {
+		end := t.End(at)
+		l := c.line(t.Data[at:end], number, false)
+		l.Text = bytes.Clone(l.Text)
+		c.before = append(c.before, l)
+		at = t.After(end)
+	}
+	c.before = slices.Delete(c.before, 0, max(0, len(c.before)-most))
 }
 
 // back returns where the n-th line before the one at start begins, but not less
@@ -105,22 +165,25 @@ func back(t lines.Text, start, low, n int) int {
 }
 
 // add adds a line.
-func (c *collector) add(text []byte, number int, match bool) {
+func (c *collector) add(text []byte, number int, match bool) { c.keep(c.line(text, number, match)) }
+
+// line returns a line, of which Text is not copied.
+func (c *collector) line(text []byte, number int, match bool) Line {
 	l := Line{Number: number, Match: match, Text: text}
-	if match && len(text) > RecordChars/2 {
+	if match && (!c.o.ForRecords || len(text) > RecordChars/2) {
 		l.Start, l.End = c.o.Pattern.Find(text)
 	}
-	if c.o.Clip {
+	if c.o.ForRecords {
 		l.clip()
 	}
-	l.Text = c.texts.copy(l.Text)
-	c.lines = append(c.lines, l)
+	return l
 }
 
-// moved tells that the first n bytes of the chunk, which are counted, are gone.
-func (c *collector) moved(n int) {
-	c.counted -= n
-	c.selected = max(c.selected-n, 0)
+// keep adds a line with a copy of its text.
+func (c *collector) keep(l Line) {
+	l.Text = c.texts.copy(l.Text)
+	c.lines = append(c.lines, l)
+	c.more += lineBytes + len(l.Text)
 }
 
 // An arena keeps copies of texts, many in one allocation.

@@ -27,6 +27,7 @@ func (s *search) results(yield func(FileMatches) bool) error {
 		ready := 0
 		for i, item := range j.items {
 			if i == ready {
+				s.ahead.await(&j.results[i])
 				select {
 				case ready = <-j.ready:
 				case <-s.ctx.Done():
@@ -60,10 +61,8 @@ func (s *search) segments(i item, b *bigFile, yield func(FileMatches) bool) erro
 	number, continued := 0, false
 	for k := range b.segments {
 		seg := &b.segments[k]
-		select {
-		case <-seg.done:
-		case <-s.ctx.Done():
-			return s.ctx.Err()
+		if err := s.await(seg); err != nil {
+			return err
 		}
 		<-b.window
 		if found := seg.found; found != nil {
@@ -77,9 +76,38 @@ func (s *search) segments(i item, b *bigFile, yield func(FileMatches) bool) erro
 			seg.found = nil
 		}
 		if seg.err != nil {
+			if err := s.drop(b, k+1); err != nil {
+				return err
+			}
 			return s.fault(i, seg.err)
 		}
 		number += seg.lines
+	}
+	return nil
+}
+
+// await waits for a segment.
+func (s *search) await(seg *segment) error {
+	s.ahead.await(seg)
+	select {
+	case <-seg.done:
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+}
+
+// drop drops the segments from one on, which nobody is to take any more.
+func (s *search) drop(b *bigFile, from int) error {
+	for k := from; k < b.stop(); k++ {
+		seg := &b.segments[k]
+		if err := s.await(seg); err != nil {
+			return err
+		}
+		if seg.found != nil {
+			s.ahead.release(seg.found.held)
+			seg.found = nil
+		}
 	}
 	return nil
 }
@@ -90,6 +118,7 @@ func (s *search) give(path string, found *collector, continued bool, yield func(
 	if len(selected) > 0 && !yield(FileMatches{path, selected, continued}) {
 		return errStopped
 	}
+	s.ahead.release(found.held)
 	s.collectors.Put(found)
 	if over {
 		return ErrLimit

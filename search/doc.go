@@ -13,7 +13,8 @@
 //     write what it found as records of at most 500 characters.
 //
 // Nothing but directories and regular files is ever opened, no file is mapped
-// into memory, and no other program is started.
+// into memory, and no other program is started. Symbolic links are not followed,
+// but this guards only the last element of a path while others change the tree.
 //
 // The package is not for replacing text (package replace), for reading lines
 // with their ends (package lineio), or for the text that a model reads (package

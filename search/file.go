@@ -61,7 +61,7 @@ func (r *reader) drop(n int) {
 // It is the error of reading or of the context, ErrLineTooLong or ErrTooLarge;
 // what was found before is in w.found.
 func (w *worker) searchFile(f rawfs.File, named bool) error {
-	r := &reader{ctx: w.s.ctx, file: f, buf: w.buf[:0]}
+	r := &reader{ctx: w.s.work, file: f, buf: w.buf[:0]}
 	defer func() { w.keep(r.buf) }()
 
 	limits := w.s.o.sizes
@@ -91,16 +91,16 @@ func (w *worker) searchFile(f rawfs.File, named bool) error {
 const toEnd = math.MaxInt64
 
 // searchChunks searches the lines of a file that start before an offset. The
-// buffer has the first of them, and perhaps more.
+// buffer starts with the first of them.
 func (w *worker) searchChunks(r *reader, until int64) error {
 	limits, c := w.s.o.sizes, w.found
-	for from := 0; ; { // where the first line that was not searched starts
-		if lines.End(r.buf, from)-from > limits.line {
+	for {
+		if lines.End(r.buf, 0) > limits.line {
 			return ErrLineTooLong
 		}
-		end, last := r.wholeLines(from, until)
+		end, last := r.wholeLines(until)
 		t := lines.New(r.buf[:end])
-		if err := c.search(w.s.ctx, w.searcher, t, from); err != nil || c.full() {
+		if err := c.search(w.s.work, w.searcher, t); err != nil || c.full() {
 			return err
 		}
 		if !last || until != toEnd {
@@ -109,13 +109,11 @@ func (w *worker) searchChunks(r *reader, until int64) error {
 		if last {
 			return nil
 		}
-		keep := back(t, end, 0, w.s.o.Context)
-		c.moved(keep)
-		r.drop(keep)
-		from = end - keep
+		c.remember(t)
+		r.drop(end)
 		// Enough for the next chunk, and twice as much for a line that goes on,
 		// but of that no more than a CR LF behind the longest.
-		most := from + limits.line + len("\r\n")
+		most := limits.line + len("\r\n")
 		if err := r.fill(min(max(limits.chunk, 2*len(r.buf)), most)); err != nil {
 			return err
 		}
@@ -123,19 +121,19 @@ func (w *worker) searchChunks(r *reader, until int64) error {
 }
 
 // wholeLines returns the end of the lines in the buffer that are complete and
-// start at from or behind it but before an offset in the file, and whether there
-// are no more of them in the file.
-func (r *reader) wholeLines(from int, until int64) (end int, last bool) {
+// start before an offset in the file, and whether there are no more of them in
+// the file.
+func (r *reader) wholeLines(until int64) (end int, last bool) {
 	end = len(r.buf)
 	if !r.eof {
-		end = max(lines.Last(r.buf), from)
+		end = lines.Last(r.buf)
 	}
 	cut := until - (r.offset - int64(len(r.buf)))
 	switch {
 	case cut > int64(end):
 		return end, r.eof
-	case int(cut) <= from:
-		return from, true
+	case cut <= 0:
+		return 0, true
 	default:
 		t := lines.Text{Data: r.buf[:end]}
 		return t.After(lines.End(t.Data, int(cut)-1)), true
@@ -145,6 +143,9 @@ func (r *reader) wholeLines(from int, until int64) (end int, last bool) {
 // searchUTF16 searches a file that begins with a byte order mark of UTF-16.
 func (w *worker) searchUTF16(r *reader, named bool) error {
 	most := w.s.o.sizes.utf16
+	if r.file.Size() > int64(most) {
+		return ErrTooLarge
+	}
 	if err := r.fill(int(min(r.file.Size(), int64(most))) + 1); err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (w *worker) searchUTF16(r *reader, named bool) error {
 	if !named && w.isBinary(text) {
 		return nil
 	}
-	return w.found.search(w.s.ctx, w.searcher, lines.New(text), 0)
+	return w.found.search(w.s.work, w.searcher, lines.New(text))
 }
 
 // isBinary reports whether text is not to be searched.

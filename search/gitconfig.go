@@ -10,7 +10,14 @@ const maxConfigBytes = 1 << 20
 
 // userIgnoreFile returns the path of the user's ignore file: core.excludesFile
 // of the git configuration, or its default. It is "" if there is none.
+// Neither home nor configHome counts if it is not absolute.
 func userIgnoreFile(home, configHome string) string {
+	if !filepath.IsAbs(home) {
+		home = ""
+	}
+	if !filepath.IsAbs(configHome) {
+		configHome = ""
+	}
 	if configHome == "" && home != "" {
 		configHome = filepath.Join(home, ".config")
 	}
@@ -18,7 +25,10 @@ func userIgnoreFile(home, configHome string) string {
 		return ""
 	}
 	path := filepath.Join(configHome, "git", "ignore")
-	configs := []string{filepath.Join(configHome, "git", "config"), filepath.Join(home, ".gitconfig")}
+	configs := []string{filepath.Join(configHome, "git", "config")}
+	if home != "" {
+		configs = append(configs, filepath.Join(home, ".gitconfig"))
+	}
 	for _, config := range configs { // the last one that sets it counts
 		real, err := filepath.EvalSymlinks(config)
 		if err != nil {
@@ -47,12 +57,7 @@ func excludesFile(config string) (value string, ok bool) {
 	core := false
 	for config != "" {
 		var line string
-		line, config, _ = strings.Cut(config, "\n")
-		for continues(line) && config != "" {
-			var next string
-			next, config, _ = strings.Cut(config, "\n")
-			line = strings.TrimSuffix(strings.TrimSuffix(line, "\r"), `\`) + next
-		}
+		line, config = configLine(config)
 		line = strings.TrimSpace(line)
 		if section, isSection := strings.CutPrefix(line, "["); isSection {
 			var rest string
@@ -68,16 +73,36 @@ func excludesFile(config string) (value string, ok bool) {
 	return value, ok
 }
 
-// continues reports whether a line of a configuration goes on in the next one:
-// it ends in a backslash that no other one escapes.
-func continues(line string) bool {
-	line = strings.TrimSuffix(line, "\r")
-	bare := strings.TrimRight(line, `\`)
-	return (len(line)-len(bare))%2 == 1
+// configLine returns the first line of a configuration without its comment, and
+// what is behind it. A backslash at the end of a line makes it go on in the next
+// one, but not in a comment.
+func configLine(config string) (line, rest string) {
+	var b strings.Builder
+	quoted, comment := false, false
+	for i := 0; i < len(config); i++ {
+		switch c := config[i]; {
+		case c == '\n':
+			return b.String(), config[i+1:]
+		case comment:
+		case c == '\\' && strings.HasPrefix(config[i+1:], "\n"):
+			i++
+		case c == '\\' && strings.HasPrefix(config[i+1:], "\r\n"):
+			i += 2
+		case c == '\\' && i+1 < len(config):
+			b.WriteString(config[i : i+2])
+			i++
+		case !quoted && (c == '#' || c == ';'):
+			comment = true
+		default:
+			quoted = quoted != (c == '"')
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), ""
 }
 
-// unquoteConfig returns the value that a text in a git configuration stands
-// for.
+// unquoteConfig returns the value that a text in a git configuration, without
+// comments, stands for.
 func unquoteConfig(text string) string {
 	var value strings.Builder
 	quoted := false
@@ -88,8 +113,6 @@ func unquoteConfig(text string) string {
 			quoted = !quoted
 			kept = value.Len()
 			continue
-		case !quoted && (c == '#' || c == ';'):
-			return value.String()[:kept]
 		case c == '\\' && i+1 < len(text):
 			i++
 			c = text[i]

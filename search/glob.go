@@ -109,17 +109,17 @@ func (g *Glob) Match(path string) bool {
 // isNameOrNil reports whether g needs no more than the name of a file.
 func (g *Glob) isNameOrNil() bool { return g == nil || g.byName }
 
-// literalPrefix returns the elements before the last one that all paths of a
-// single glob begin with.
-func literalPrefix(expanded []string) []string {
-	if len(expanded) != 1 {
-		return nil
-	}
-	elements := strings.Split(expanded[0], "/")
-	for i, e := range elements {
-		if strings.ContainsAny(e, `*?[\`) || i == len(elements)-1 {
-			return elements[:i]
+// literalPrefix returns the elements before the last one that all paths begin
+// with that any of the globs matches, which have no braces.
+func literalPrefix(globs []string) []string {
+	var prefix []string
+	for i, g := range globs {
+		elements := strings.Split(g, "/")
+		n := 0
+		for n < len(elements)-1 && !strings.ContainsAny(elements[n], `*?[\`) && (i == 0 || n < len(prefix) && elements[n] == prefix[n]) {
+			n++
 		}
+		prefix = elements[:n]
 	}
-	return nil
+	return prefix
 }

@@ -1,16 +1,78 @@
 package search
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
 
-// expandBraces returns all globs without braces that a glob stands for, in
-// order, or the reason why it is malformed.
+// expandBraces returns all globs without braces that a glob stands for, or the
+// reason why it is malformed.
 func expandBraces(glob string) (expanded []string, reason string) {
 	p := braceParser{glob: glob}
-	expanded, reason = p.sequence(0)
-	return expanded, reason
+	parsed, reason := p.sequence(0)
+	if reason != "" {
+		return nil, reason
+	}
+	if parsed.count() > MaxGlobAlternatives {
+		return nil, GlobAlternatives
+	}
+	for _, e := range parsed.expand([][]byte{nil}) {
+		expanded = append(expanded, string(e))
+	}
+	return expanded, ""
+}
+
+// A braceSequence is a glob as its parts, which stand one behind the other.
+type braceSequence []bracePart
+
+// A bracePart is a text without braces, or else the alternatives in braces.
+type bracePart struct {
+	text         string
+	alternatives []braceSequence
+}
+
+// count returns the number of globs without braces, or a number over the limit.
+func (s braceSequence) count() int {
+	product := 1
+	for _, part := range s {
+		if part.alternatives == nil {
+			continue
+		}
+		sum := 0
+		for _, a := range part.alternatives {
+			sum += a.count()
+		}
+		product *= min(sum, MaxGlobAlternatives+1)
+		product = min(product, MaxGlobAlternatives+1)
+	}
+	return product
+}
+
+// expand returns each of the beginnings with each of the globs without braces
+// behind it. It may change the beginnings.
+func (s braceSequence) expand(beginnings [][]byte) [][]byte {
+	for _, part := range s {
+		if part.alternatives == nil {
+			for i := range beginnings {
+				beginnings[i] = append(beginnings[i], part.text...)
+			}
+			continue
+		}
+		var all [][]byte
+		for k, a := range part.alternatives {
+			these := beginnings
+			if k+1 < len(part.alternatives) {
+				these = make([][]byte, len(beginnings))
+				for i := range these {
+					these[i] = bytes.Clone(beginnings[i])
+				}
+			}
+			all = append(all, a.expand(these)...)
+		}
+		beginnings = all
+	}
+	return beginnings
 }
 
 // A braceParser reads a glob up to at.
@@ -19,31 +81,25 @@ type braceParser struct {
 	at   int
 }
 
-// maxExpandedBytes bounds all alternatives of a glob together.
-const maxExpandedBytes = 16 * MaxGlobBytes
-
 // sequence reads up to the end or, in braces, up to the "," or "}" that ends an
 // alternative.
-func (p *braceParser) sequence(depth int) ([]string, string) {
-	all := []string{""}
+func (p *braceParser) sequence(depth int) (s braceSequence, reason string) {
 	for {
 		text, reason := p.text(depth)
 		if reason != "" {
 			return nil, reason
 		}
-		if all, reason = crossJoin(all, []string{text}); reason != "" {
-			return nil, reason
+		if text != "" {
+			s = append(s, bracePart{text: text})
 		}
 		if p.at == len(p.glob) || p.glob[p.at] != '{' {
-			return all, ""
+			return s, ""
 		}
-		inner, reason := p.braces(depth + 1)
+		alternatives, reason := p.braces(depth + 1)
 		if reason != "" {
 			return nil, reason
 		}
-		if all, reason = crossJoin(all, inner); reason != "" {
-			return nil, reason
-		}
+		s = append(s, bracePart{alternatives: alternatives})
 	}
 }
 
@@ -71,11 +127,7 @@ func (p *braceParser) text(depth int) (text, reason string) {
 }
 
 // braces reads the alternatives of "{", up to the "}" that closes it.
-func (p *braceParser) braces(depth int) ([]string, string) {
-	if depth > MaxGlobAlternatives {
-		return nil, GlobAlternatives
-	}
-	var all []string
+func (p *braceParser) braces(depth int) (all []braceSequence, reason string) {
 	for {
 		p.at++ // "{" or ","
 		part, reason := p.sequence(depth)
@@ -85,33 +137,12 @@ func (p *braceParser) braces(depth int) ([]string, string) {
 		if p.at == len(p.glob) {
 			return nil, GlobUnclosedBrace
 		}
-		all = append(all, part...)
-		if len(all) > MaxGlobAlternatives {
-			return nil, GlobAlternatives
-		}
+		all = append(all, part)
 		if p.glob[p.at] == '}' {
 			p.at++
 			return all, ""
 		}
 	}
-}
-
-// crossJoin returns each of a followed by each of b.
-func crossJoin(a, b []string) ([]string, string) {
-	if len(a)*len(b) > MaxGlobAlternatives {
-		return nil, GlobAlternatives
-	}
-	size := 0
-	joined := make([]string, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			joined = append(joined, x+y)
-			if size += len(x) + len(y); size > maxExpandedBytes {
-				return nil, GlobAlternatives
-			}
-		}
-	}
-	return joined, ""
 }
 
 // classEnd returns the position behind the class at glob[start:], which begins

@@ -30,11 +30,13 @@ type GrepOptions struct {
 	Limit   int // the most matching lines over all files, 0 for no limit
 	Workers int // goroutines that search, 0 for the default
 
-	// Clip: of the text of a long line only so much is kept as AppendLine can
-	// show. It bounds the memory for lines of any length.
-	Clip bool
+	// ForRecords: Text and positions are only what AppendLine needs. It bounds
+	// the memory for lines of any length, and saves the time to look for where
+	// a match is in a line that is shown whole.
+	ForRecords bool
 
 	sizes sizes
+	ahead int // bytes of results that may wait, aheadBytes unless a test wants less
 }
 
 // sizes are sizes in bytes, which tests make small.
@@ -50,13 +52,14 @@ type sizes struct {
 type Line struct {
 	Number int    // 1-based
 	Match  bool   // it matches; otherwise it is context
-	Text   []byte // the content without its end, or a part of it
+	Text   []byte // the content without its end
 
-	// Where the leftmost match is in Text, in bytes, if the line matches and has
-	// more than RecordChars/2 bytes; 0 otherwise, and Pattern.Find tells.
+	// Where the leftmost match is in Text, in bytes; 0 for context. With
+	// ForRecords also 0 for a line that AppendLine shows whole.
 	Start, End int
 
-	CutBefore, CutAfter bool // Text does not begin, or end, where the line does
+	// With ForRecords: Text does not begin, or end, where the line does.
+	CutBefore, CutAfter bool
 }
 
 // FileMatches are selected lines of one file, at least one.
@@ -92,9 +95,26 @@ type FileMatches struct {
 // given. All goroutines have ended when the loop has. The context is looked at
 // for each directory, file, 256 KiB and 1,000 matching lines; a system call or
 // the match of one chunk of a file is not interrupted.
+//
+// # Memory
+//
+// What was found ahead of the loop takes at most about 64 MiB, and searching
+// pauses until the loop has come on. What the loop comes to next may take more:
+// without a limit, all selected lines of one file are held at once, or of each
+// part of a large file. The files themselves are held in parts of 256 KiB, or a
+// line if it is longer; one in UTF-16 is held whole. Without ForRecords, so are
+// as many lines before such a part as Context says.
+//
+// Grep panics if Pattern is nil, or Context or Limit is negative. The loop may be
+// run any number of times, also at the same time, and searches each time.
 func Grep(ctx context.Context, o GrepOptions) iter.Seq2[FileMatches, error] {
+	o.check()
 	return func(yield func(FileMatches, error) bool) {
-		w, isFile, err := newWalker(ctx, &o.WalkOptions)
+		o := o // a loop of its own may run at the same time
+		w, mode, err := newWalker(ctx, &o.WalkOptions)
+		if err == nil && !mode.IsDir() && !mode.IsRegular() {
+			err = o.rootError(ErrNotRegular)
+		}
 		if err != nil {
 			yield(FileMatches{}, err)
 			return
@@ -105,8 +125,23 @@ func Grep(ctx context.Context, o GrepOptions) iter.Seq2[FileMatches, error] {
 		if o.sizes == (sizes{}) {
 			o.sizes = sizes{BinaryBytes, chunkBytes, segmentBytes, MaxLineBytes, MaxUTF16Bytes}
 		}
-		s := newSearch(ctx, &o, w, isFile)
+		if o.ahead == 0 {
+			o.ahead = aheadBytes
+		}
+		s := newSearch(ctx, &o, w, mode.IsRegular())
 		defer s.close()
 		s.consume(yield)
+	}
+}
+
+// check panics if the options make no sense, before any goroutine does.
+func (o *GrepOptions) check() {
+	switch {
+	case o.Pattern == nil:
+		panic("search: GrepOptions.Pattern is nil")
+	case o.Context < 0:
+		panic("search: GrepOptions.Context is negative")
+	case o.Limit < 0:
+		panic("search: GrepOptions.Limit is negative")
 	}
 }

@@ -228,7 +228,7 @@ func TestALargeFileIsGivenInParts(t *testing.T) {
 func TestClip(t *testing.T) {
 	noUser(t)
 	long := strings.Repeat("a", 100_000) + "needle" + strings.Repeat("b", 100_000)
-	o := GrepOptions{Pattern: mustCompile(t, "needle"), Clip: true}
+	o := GrepOptions{Pattern: mustCompile(t, "needle"), ForRecords: true}
 	o.Root = tree(t, "f", "short needle\n"+long+"\n")
 	for m, err := range Grep(t.Context(), o) {
 		require.NoError(t, err)

@@ -141,7 +141,7 @@ func TestGrepAgreesWithSearchLineByLine(t *testing.T) {
 			Pattern:     patterns[round%len(patterns)],
 			Context:     r.IntN(3) * r.IntN(3),
 			Limit:       r.IntN(2) * r.IntN(20),
-			Clip:        r.IntN(2) == 0,
+			ForRecords:  r.IntN(2) == 0,
 		}
 		o.sizes.head = []int{8, BinaryBytes}[r.IntN(2)]
 		want, wantErr := naiveGrep(t, o)

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -64,15 +66,15 @@ func TestEntriesReplacedAfterListing(t *testing.T) {
 	require.Len(t, items, 7)
 
 	var u unsearched
-	g := GrepOptions{WalkOptions: o, Pattern: mustCompile(t, "needle"), Workers: 1, sizes: sizes{BinaryBytes, chunkBytes, segmentBytes, MaxLineBytes, MaxUTF16Bytes}}
+	g := GrepOptions{WalkOptions: o, Pattern: mustCompile(t, "needle"), Workers: 1, ahead: aheadBytes, sizes: sizes{BinaryBytes, chunkBytes, segmentBytes, MaxLineBytes, MaxUTF16Bytes}}
 	g.Errors = u.add
 	s := newSearch(t.Context(), &g, &walker{ctx: t.Context(), o: &g.WalkOptions, root: root + "/none"}, false)
 	defer s.close()
-	worker := &worker{s: s, searcher: g.Pattern.matcher.Searcher()}
+	worker := newWorker(s, false)
 	var found []string
 	for _, i := range items {
 		j := &job{items: []item{i}, results: make([]result, 1), ready: make(chan int, 1)}
-		worker.job, worker.index = j, 0
+		worker.job, worker.index, worker.of, worker.published = j, 0, &j.results[0], 0
 		worker.do(i)
 		require.NoError(t, s.result(i, &j.results[0], func(m FileMatches) bool {
 			found = append(found, m.Path)
@@ -170,4 +172,46 @@ func openFiles(t *testing.T) int {
 	entries, err := os.ReadDir("/dev/fd")
 	require.NoError(t, err)
 	return len(slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == "." }))
+}
+
+// A program that waits to write to a FIFO gets to do so when somebody opens it
+// for reading, without waiting or not.
+func TestNobodyOpensAFIFO(t *testing.T) {
+	noUser(t)
+	root := tree(t, "a", "needle\n", "d/b", "needle\n")
+	fifos := []string{root + "/p", root + "/d/.gitignore", root + "/.git"}
+	for _, path := range fifos {
+		require.NoError(t, unix.Mkfifo(path, 0o600))
+	}
+	over := make(chan struct{})
+	var opened atomic.Int64
+	var polling sync.WaitGroup
+	polling.Go(func() {
+		for {
+			for _, path := range fifos {
+				if fd, err := unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
+					opened.Add(1)
+					unix.Close(fd)
+				}
+			}
+			select {
+			case <-over:
+				return
+			default:
+			}
+		}
+	})
+	o := GrepOptions{WalkOptions: WalkOptions{Root: root}, Pattern: mustCompile(t, "needle")}
+	for range 300 {
+		require.Equal(t, "a\n1:needle\nd/b\n1:needle\n", mustGrep(t, o))
+	}
+	// That opening is seen at all.
+	before := opened.Load()
+	fd, err := unix.Open(fifos[0], unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return opened.Load() > before }, time.Minute, time.Millisecond)
+	unix.Close(fd)
+	close(over)
+	polling.Wait()
+	require.Zero(t, before)
 }

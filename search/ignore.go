@@ -26,8 +26,9 @@ type IgnoreList struct {
 	list *gitignore.List
 }
 
-// ParseIgnore reads an ignore file to its end. No content is malformed. The
-// error is one of r.
+// ParseIgnore reads an ignore file to its end, or until it is larger than
+// MaxIgnoreBytes, and then counts as empty. No content is malformed. The error is
+// one of r.
 func ParseIgnore(r io.Reader) (*IgnoreList, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxIgnoreBytes+1))
 	if err != nil {

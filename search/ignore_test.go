@@ -191,21 +191,58 @@ func TestIgnoreFileOfTheUser(t *testing.T) {
 	})
 }
 
+func TestRelativeDirectoriesOfTheUserDoNotCount(t *testing.T) {
+	t.Chdir(tree(t, ".gitconfig", "[core]\nexcludesFile=/from/gitconfig\n", "git/config", "[core]\nexcludesFile=/from/config\n"))
+	config := tree(t)
+	require.Equal(t, filepath.Join(config, "git", "ignore"), userIgnoreFile("", config), "not ./.gitconfig")
+	require.Equal(t, filepath.Join(config, "git", "ignore"), userIgnoreFile(".", config))
+	require.Empty(t, userIgnoreFile("", "."))
+	require.Empty(t, userIgnoreFile("", ""))
+}
+
+func TestAnIgnoreFileThatIsALinkDoesNotCount(t *testing.T) {
+	noUser(t)
+	root := tree(t, "rules", "a\n", "a", "", "sub/a", "")
+	for _, name := range ignoreNames {
+		require.NoError(t, os.Symlink(filepath.Join(root, "rules"), filepath.Join(root, name)))
+	}
+	require.Equal(t, "a rules sub/a", strings.Join(walk(t, WalkOptions{Root: root}), " "))
+	require.Equal(t, "a", strings.Join(walk(t, WalkOptions{Root: root + "/sub", Base: root}), " "), "above the root")
+}
+
+func TestARepositoryMayBeALink(t *testing.T) {
+	noUser(t)
+	for rule, target := range map[string]string{"a directory": "g", "a file": "pointer", "of a linked work tree": "g/worktrees/t"} {
+		t.Run(rule, func(t *testing.T) {
+			top := tree(t, ".gitignore", "a\n", "g/info/exclude", "x\n", "pointer", "gitdir: g\n", "g/worktrees/t/commondir", "../..\n", "r/sub/a", "", "r/sub/x", "", "r/sub/y", "")
+			require.NoError(t, os.Symlink(filepath.Join(top, target), filepath.Join(top, "r", ".git")))
+			for _, o := range []WalkOptions{{Root: top + "/r/sub", Base: top}, {Root: top + "/r"}} {
+				got := strings.ReplaceAll(strings.Join(walk(t, o), " "), "sub/", "")
+				require.Equal(t, "a y", got)
+			}
+		})
+	}
+}
+
 func TestConfigSyntax(t *testing.T) {
 	for config, want := range map[string]string{
-		"[core]\nexcludesFile = a b  \n":           "a b",
-		"[core]\nexcludesFile = \" a \" ; c\n":     " a ",
-		"[core]\nexcludesFile = a\\\\b\\\"c\\tx\n": "a\\b\"c\tx",
-		"[core]\nexcludesFile = a\\\nb\n":          "ab",
-		"[core]\r\nexcludesFile = a\\\r\nb\r\n":    "ab",
-		"[core]\nexcludesFile = a\nexcludesFile=b": "b",
-		"[core] excludesFile=x":                    "x",
-		"[ CORE ]\n EXCLUDESFILE\t=\tx":            "x",
-		"[a]\n[core]\n[b]\nexcludesFile=x\n":       "",
-		"# [core]\nexcludesFile=x\n":               "",
-		"[core]\n#excludesFile=x\n":                "",
-		"[core]\nexcludesFile = \"a#b\"c\n":        "a#bc",
-		"[core]\nother = \"[core]\"\nexcludesFile": "",
+		"[core]\nexcludesFile = a b  \n":             "a b",
+		"[core]\nexcludesFile = \" a \" ; c\n":       " a ",
+		"[core]\nexcludesFile = a\\\\b\\\"c\\tx\n":   "a\\b\"c\tx",
+		"[core]\nexcludesFile = a\\\nb\n":            "ab",
+		"[core]\r\nexcludesFile = a\\\r\nb\r\n":      "ab",
+		"[core]\nexcludesFile = a\nexcludesFile=b":   "b",
+		"[core] excludesFile=x":                      "x",
+		"[ CORE ]\n EXCLUDESFILE\t=\tx":              "x",
+		"[a]\n[core]\n[b]\nexcludesFile=x\n":         "",
+		"[core]\n# c \\\nexcludesFile = b\n":         "b",
+		"[core]\nexcludesFile=a ;\\\nexcludesFile=b": "b",
+		"[core]\nexcludesFile = \"a#\\\n#b\" # c\n":  "a##b",
+		"[core]\nexcludesFile = a\\\\\nother = x\n":  "a\\",
+		"# [core]\nexcludesFile=x\n":                 "",
+		"[core]\n#excludesFile=x\n":                  "",
+		"[core]\nexcludesFile = \"a#b\"c\n":          "a#bc",
+		"[core]\nother = \"[core]\"\nexcludesFile":   "",
 	} {
 		value, _ := excludesFile(config)
 		require.Equal(t, want, value, config)
@@ -238,6 +275,12 @@ func TestWalkAgreesWithGit(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	noUser(t)
+	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
+		t.Setenv(name, "") // to be set again when the test is over
+		require.NoError(t, os.Unsetenv(name))
+	}
 	r := rand.New(rand.NewPCG(41, 42))
 	names := []string{"a", "b", "c", "ab", "x.log", "y.log"}
 	pieces := []string{"a", "b", "*", "**", "/", "?", "[ab]", ".log", "c", "**/", "/**", "!", "x"}

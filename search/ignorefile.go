@@ -20,7 +20,7 @@ func (w *walker) rulesOf(path string, s ruleset) (ruleset, error) {
 		switch {
 		case e.Name == "" || e.Name[0] != '.':
 		case e.Name == repositoryName:
-			has.repository = e.Kind != rawfs.Other
+			has.repository = e.Kind != rawfs.Other || isRepository(path)
 		case e.Kind == rawfs.Regular:
 			for kind, name := range ignoreNames {
 				has.files[kind] = has.files[kind] || e.Name == name
@@ -107,11 +107,14 @@ func readSmall(path string, limit int) ([]byte, error) {
 // the directory, and that may name the one it shares with others.
 func excludeFile(dir string) string {
 	git := dir + "/" + repositoryName
+	if target, err := filepath.EvalSymlinks(git); err == nil {
+		git = filepath.ToSlash(target)
+	}
 	if data, err := readSmall(git, maxPointerBytes); err == nil {
-		git = pointer(dir, bytes.TrimPrefix(data, []byte("gitdir: ")))
-		if data, err := readSmall(git+"/commondir", maxPointerBytes); err == nil {
-			git = pointer(git, data)
-		}
+		git = pointer(git[:strings.LastIndexByte(git, '/')], bytes.TrimPrefix(data, []byte("gitdir: ")))
+	}
+	if data, err := readSmall(git+"/commondir", maxPointerBytes); err == nil {
+		git = pointer(git, data)
 	}
 	return git + "/info/exclude"
 }

@@ -28,11 +28,13 @@ func sortKey(name string) string {
 // hold that is the order of whole paths without regard to case.
 func compareEntries(a, b entry) int {
 	n := min(len(a.key), len(b.key))
-	return cmp.Or(
-		strings.Compare(a.key[:n], b.key[:n]),
-		cmp.Compare(a.rest(n), b.rest(n)),
-		strings.Compare(a.name, b.name),
-	)
+	if c := strings.Compare(a.key[:n], b.key[:n]); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.rest(n), b.rest(n)); c != 0 {
+		return c
+	}
+	return strings.Compare(a.name, b.name)
 }
 
 // rest returns the byte of the key behind the first n, with the "/" of a

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/taukit/taukit/search/internal/linematch"
 	"github.com/taukit/taukit/search/internal/lines"
@@ -18,7 +20,8 @@ const MaxProgram = 10_000
 // PatternOptions say how a pattern is meant.
 type PatternOptions struct {
 	// Literal: the pattern is the text to look for, not a regular expression. It
-	// is compared byte by byte.
+	// is compared byte by byte, or without regard to case character by
+	// character, and does not match bytes that are not UTF-8 as U+FFFD.
 	Literal bool
 
 	// IgnoreCase: characters match if Unicode simple case folding makes them
@@ -30,7 +33,7 @@ type PatternOptions struct {
 // safe for concurrent use.
 type Pattern struct {
 	matcher *linematch.Matcher
-	std     *regexp.Regexp // nil if literal is the whole pattern
+	std     lineRegexp // nil if literal is the whole pattern
 	literal []byte
 }
 
@@ -53,9 +56,11 @@ func compile(pattern string, o PatternOptions, how linematch.Options) (*Pattern,
 	if strings.ContainsAny(pattern, "\r\n") {
 		return nil, &PatternError{Fault: FaultLineBreak}
 	}
+	text := pattern
 	if o.Literal {
-		if pattern != "" && !o.IgnoreCase && !how.NoLiterals {
-			return &Pattern{matcher: linematch.NewText(pattern), literal: []byte(pattern)}, nil
+		asText := !o.IgnoreCase || utf8.ValidString(text) && !hasCase(text)
+		if text != "" && asText && !how.NoLiterals {
+			return &Pattern{matcher: linematch.NewText(text), literal: []byte(text)}, nil
 		}
 		pattern = regexp.QuoteMeta(pattern)
 	}
@@ -77,8 +82,10 @@ func compile(pattern string, o PatternOptions, how linematch.Options) (*Pattern,
 	if len(program.Inst) > MaxProgram {
 		return nil, errPatternTooLarge()
 	}
-	std, err := regexp.Compile(prefix + pattern)
-	if err != nil {
+	var std lineRegexp
+	if o.Literal && strings.Contains(text, "\ufffd") {
+		std = newFoldedText(text, o.IgnoreCase)
+	} else if std, err = regexp.Compile(prefix + pattern); err != nil {
 		return nil, syntaxError(err)
 	}
 	return &Pattern{matcher: linematch.NewRegexp(tree, program, std, how), std: std}, nil
@@ -111,6 +118,13 @@ func spellsLineBreak(re *syntax.Regexp) bool {
 	return false
 }
 
+// patternToken matches the parts of a pattern that is well formed.
+var patternToken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)\\Q.*?(?:\\E|\z)|` + // quoted text
+		`\[\^?\]?(?:\[:\^?\w*:\]|\\.|[^\]\\])*\]|` + // a class
+		`\\(?:x\{[^}]*\}|x..|[0-7]{1,3}|.)|.`) // an escape; a character
+})
+
 // hasLineBreakAlternative reports whether a part of a pattern that is well
 // formed spells out CR or LF. It is for single characters that are alternatives,
 // as in `a|\n`: the parser makes one class of them.
@@ -118,10 +132,7 @@ func hasLineBreakAlternative(pattern string) bool {
 	if !strings.Contains(pattern, "|") {
 		return false
 	}
-	token := regexp.MustCompile(`(?s)\\Q.*?(?:\\E|\z)|` + // quoted text
-		`\[\^?\]?(?:\[:\^?\w*:\]|\\.|[^\]\\])*\]|` + // a class
-		`\\(?:x\{[^}]*\}|x..|[0-7]{1,3}|.)|.`) // an escape; a character
-	for _, t := range token.FindAllString(pattern, -1) {
+	for _, t := range patternToken().FindAllString(pattern, -1) {
 		if t[0] != '\\' && t[0] != '[' || strings.HasPrefix(t, `\Q`) {
 			continue
 		}

@@ -42,11 +42,35 @@ func oracle(pattern string, o PatternOptions) *regexp.Regexp {
 	return re
 }
 
+// literally returns where a text is in a line, which it compares at each
+// character.
+func literally(text string, ignoreCase bool, line []byte) []int {
+	n := utf8.RuneCountInString(text)
+	for i := 0; i <= len(line); {
+		end := i
+		for range n {
+			_, size := utf8.DecodeRune(line[end:])
+			end += size
+		}
+		part := string(line[i:end])
+		if part == text || ignoreCase && utf8.ValidString(part) && strings.EqualFold(part, text) {
+			return []int{i, end}
+		}
+		_, size := utf8.DecodeRune(line[i:])
+		i += max(size, 1)
+	}
+	return nil
+}
+
 // checkLines compares all ways to search a text with package regexp, which gets
 // the lines of package lineio.
 func checkLines(t testing.TB, pattern string, o PatternOptions, text []byte) {
 	t.Helper()
 	re := oracle(pattern, o)
+	find := func(line []byte) []int { return re.FindIndex(line) }
+	if o.Literal && utf8.ValidString(pattern) {
+		find = func(line []byte) []int { return literally(pattern, o.IgnoreCase, line) }
+	}
 	body := bytes.TrimPrefix(text, []byte("\ufeff"))
 	for name, how := range ways {
 		p, err := compile(pattern, o, how)
@@ -61,7 +85,7 @@ func checkLines(t testing.TB, pattern string, o PatternOptions, text []byte) {
 		}
 		var want []LineMatch
 		for l := range lineio.Lines(body) {
-			if at := re.FindIndex(l.Text); at != nil {
+			if at := find(l.Text); at != nil {
 				want = append(want, LineMatch{l.Number, l.Text, at[0], at[1]})
 			}
 		}
@@ -100,7 +124,10 @@ func TestEveryPatternAgreesWithRegexpOnEveryLine(t *testing.T) {
 		pattern := pick(r, patternPieces, 1+r.IntN(5))
 		if o.Literal {
 			pattern = pick(r, textPieces, 1+r.IntN(3))
-			if !utf8.ValidString(pattern) || strings.ContainsAny(pattern, "\r\n\ufffd") {
+			if r.IntN(4) == 0 {
+				pattern += "\ufffd" + pick(r, textPieces, r.IntN(2))
+			}
+			if !utf8.ValidString(pattern) || strings.ContainsAny(pattern, "\r\n") {
 				continue
 			}
 		}
@@ -139,13 +166,13 @@ func TestLongTexts(t *testing.T) {
 
 func TestAutomatonGivesUp(t *testing.T) {
 	// Nearly every byte leads to a new state.
-	pattern := "[ab][^\\n]{20}[ab][^\\n]{20}x"
+	pattern := "a[^\\n]{20}b[^\\n]{20}x"
 	r := rand.New(rand.NewPCG(7, 8))
 	var text []byte
 	for range 300_000 {
 		text = append(text, "ab\nabababababababababababababababababab"[r.IntN(39)])
 	}
-	text = append(text, strings.Repeat("a", 60)+"x\n"...)
+	text = append(text, "\na"+strings.Repeat("b", 41)+"x\n"...)
 	p, err := Compile(pattern, PatternOptions{})
 	require.NoError(t, err)
 	re := oracle(pattern, PatternOptions{})
@@ -218,6 +245,16 @@ func TestCompileErrors(t *testing.T) {
 	require.Equal(t, []int{1, 3}, []int{start, end})
 }
 
+func TestALiteralReplacementCharacterIsNoInvalidByte(t *testing.T) {
+	for _, text := range []string{"\ufffd", "k\ufffd", "\ufffdé1"} {
+		checkLines(t, text, PatternOptions{Literal: true, IgnoreCase: true}, []byte("\xff\nk\xff\nK\xe2\x82\n\ufffd\n\u212a\ufffd\n\xffÉ1\n-\ufffdÉ1\n"))
+	}
+	p, err := Compile("k\ufffd", PatternOptions{Literal: true, IgnoreCase: true})
+	require.NoError(t, err)
+	start, _ := p.Find([]byte("K\xff"))
+	require.Equal(t, -1, start)
+}
+
 func TestFindWithoutMatch(t *testing.T) {
 	for _, o := range []PatternOptions{{}, {Literal: true}} {
 		p, err := Compile("zz", o)
@@ -240,9 +277,10 @@ func FuzzPattern(f *testing.F) {
 	f.Add("a.*b", []byte("axxb\r\na\rb\n"), false, false)
 	f.Add("\\bk|[^a]\\B", []byte("\xff\u212ak é\n"), false, true)
 	f.Add("été", []byte("ÉTÉ\nK\u017f\n"), true, true)
+	f.Add("k\ufffd", []byte("K\xff\nK\ufffd\n"), true, true)
 	f.Add("(foo|ba+r)\\d{2,}$", []byte("foo12\nbaar3\n"), false, false)
 	f.Fuzz(func(t *testing.T, pattern string, text []byte, literal, ignoreCase bool) {
-		if len(pattern) > 200 || len(text) > 2000 || literal && (!utf8.ValidString(pattern) || strings.Contains(pattern, "\ufffd")) {
+		if len(pattern) > 200 || len(text) > 2000 || literal && !utf8.ValidString(pattern) {
 			return
 		}
 		checkLines(t, pattern, PatternOptions{Literal: literal, IgnoreCase: ignoreCase}, text)

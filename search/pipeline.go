@@ -18,6 +18,11 @@ type search struct {
 	caller context.Context
 	o      *GrepOptions
 
+	// Of the walk and the workers: ends when what they have done is enough,
+	// though the consumer may not have come to it yet.
+	work   context.Context
+	enough context.CancelFunc
+
 	// Of the consumer.
 	shown    int             // matching lines given so far
 	reported map[string]bool // paths that could not be searched
@@ -27,14 +32,18 @@ type search struct {
 	running     sync.WaitGroup
 	walkErr     error // to be read when order is closed
 
+	ahead      lookahead
+	matches    tally
+	sent       int // jobs, counted by the walk
 	collectors sync.Pool
 }
 
 // A job is a few files that one worker searches.
 type job struct {
+	number  int // from 0, in the order of the walk
 	items   []item
 	results []result
-	ready   chan int // how many of the results are there; the last is all of them
+	ready   chan int // how many of the results are there, ascending; the last is all of them
 }
 
 // A result is what became of an item.
@@ -56,8 +65,10 @@ func newSearch(caller context.Context, o *GrepOptions, w *walker, isFile bool) *
 		jobs:     make(chan *job, 2*o.Workers),
 		order:    make(chan *job, 4*o.Workers),
 		help:     make(chan *bigFile, o.Workers),
+		ahead:    lookahead{limit: o.ahead},
 	}
 	s.ctx, s.cancel = context.WithCancel(caller)
+	s.work, s.enough = context.WithCancel(s.ctx)
 	s.collectors.New = func() any { return &collector{o: o} }
 	s.running.Go(func() {
 		defer close(s.order)
@@ -69,20 +80,29 @@ func newSearch(caller context.Context, o *GrepOptions, w *walker, isFile bool) *
 		}
 	})
 	for range o.Workers {
-		s.running.Go((&worker{s: s, named: isFile}).run)
+		s.running.Go(newWorker(s, isFile).run)
 	}
 	return s
 }
 
 // close ends all goroutines and waits for them.
 func (s *search) close() {
+	s.enough()
 	s.cancel()
 	s.running.Wait()
 }
 
+// done notes that all of a job is done. When the jobs up to one hold more
+// matches than the limit, nothing behind it is needed.
+func (s *search) done(j *job, matches int) {
+	if s.o.Limit > 0 && s.matches.add(j.number, matches) > s.o.Limit {
+		s.enough()
+	}
+}
+
 // walk sends all that the walker comes to.
 func (s *search) walk(w *walker) error {
-	w.ctx = s.ctx
+	w.ctx = s.work
 	size := 1
 	j := &job{}
 	w.emit = func(i item) bool {
@@ -106,10 +126,12 @@ func (s *search) walk(w *walker) error {
 func (s *search) send(j *job) bool {
 	j.results = make([]result, len(j.items))
 	j.ready = make(chan int, len(j.items))
+	j.number = s.sent
+	s.sent++
 	for _, to := range [...]chan *job{s.order, s.jobs} {
 		select {
 		case to <- j:
-		case <-s.ctx.Done():
+		case <-s.work.Done():
 			return false
 		}
 	}
@@ -123,18 +145,28 @@ type worker struct {
 	searcher *linematch.Searcher
 	buf      []byte
 	found    *collector
+	reserve  func(bytes int) bool // method room
 
-	// The result at hand.
-	job   *job
+	// The result at hand, also as the lookahead knows it.
+	job   *job // nil when it is published
 	index int
+	of    any
+
+	// Of the job.
+	published int // results
+	matches   int
+}
+
+func newWorker(s *search, named bool) *worker {
+	w := &worker{s: s, named: named, searcher: s.o.Pattern.matcher.Searcher()}
+	w.reserve = w.room
+	return w
 }
 
 // run does jobs until the search is over. Large files come first: the consumer
 // is waiting for them already, or will be soon.
 func (w *worker) run() {
-	matcher := w.s.o.Pattern.matcher
-	w.searcher = matcher.Searcher()
-	defer matcher.Release(w.searcher)
+	defer w.s.o.Pattern.matcher.Release(w.searcher)
 	jobs := w.s.jobs
 	for {
 		select {
@@ -151,11 +183,13 @@ func (w *worker) run() {
 				jobs = nil // there may still be somebody to help
 				continue
 			}
+			w.published, w.matches = 0, 0
 			for i := range j.items {
-				w.job, w.index = j, i
+				w.job, w.index, w.of = j, i, &j.results[i]
 				w.do(j.items[i])
 			}
-		case <-w.s.ctx.Done():
+			w.s.done(j, w.matches)
+		case <-w.s.work.Done():
 			return
 		}
 	}
@@ -167,7 +201,7 @@ func (w *worker) do(i item) {
 		w.publish(result{err: i.err})
 		return
 	}
-	if w.s.ctx.Err() != nil {
+	if w.s.work.Err() != nil {
 		return // nobody waits
 	}
 	f, err := rawfs.Open(i.full)
@@ -176,11 +210,13 @@ func (w *worker) do(i item) {
 		return
 	}
 	defer f.Close()
+	w.searcher.Begin()
 	w.collect()
 	err = w.searchFile(f, w.named)
 	if w.job == nil {
 		return // it was published in parts
 	}
+	w.matches += w.found.matches
 	r := result{err: err}
 	if len(w.found.lines) > 0 {
 		r.found, w.found = w.found, nil
@@ -193,7 +229,27 @@ func (w *worker) collect() {
 	if w.found == nil {
 		w.found = w.s.collectors.Get().(*collector)
 	}
-	w.found.begin()
+	w.found.begin(w.reserve)
+}
+
+// room waits until there is room for more of the result at hand. It is false if
+// the search is over before.
+func (w *worker) room(bytes int) bool {
+	if w.s.ahead.try(bytes, w.of) {
+		return true
+	}
+	if w.job != nil {
+		w.ready(w.index) // the consumer may be waiting for what is done
+	}
+	return w.s.ahead.wait(w.s.work, bytes, w.of)
+}
+
+// ready tells the consumer that there are so many results of the job.
+func (w *worker) ready(results int) {
+	if results > w.published {
+		w.published = results
+		w.job.ready <- results
+	}
 }
 
 // publish lets the consumer have the result at hand: at once if more of it is to
@@ -201,7 +257,7 @@ func (w *worker) collect() {
 func (w *worker) publish(r result) {
 	w.job.results[w.index] = r
 	if done := w.index + 1; r.big != nil || done == len(w.job.items) {
-		w.job.ready <- done
+		w.ready(done)
 	}
 	w.job = nil
 }

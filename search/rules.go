@@ -12,7 +12,8 @@ const (
 
 var ignoreNames = [ignoreKinds]string{".rgignore", ".ignore", ".gitignore"}
 
-// repositoryName is what makes a directory the top of a repository.
+// repositoryName is what makes a directory the top of a repository: a directory,
+// a file that names one, or a symbolic link to either.
 const repositoryName = ".git"
 
 // rules are the ignore rules of a directory, with those of the directories

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/taukit/taukit/search/internal/lines"
@@ -17,14 +18,18 @@ type bigFile struct {
 	next     atomic.Int64  // the first segment that nobody has taken
 	window   chan struct{} // has an element for each segment taken and not consumed
 	given    chan struct{} // closed when the consumer wants no more segments
+
+	stopped sync.Once
+	taken   int // segments, when no more are to be taken
 }
 
 // A segment is a part of a large file.
 type segment struct {
-	found *collector
-	lines int // that start in it
-	err   error
-	done  chan struct{} // closed when all of this is known
+	found   *collector
+	matches int
+	lines   int // that start in it
+	err     error
+	done    chan struct{} // closed when all of this is known
 }
 
 // searchSegments searches a large file together with the workers that are idle,
@@ -52,16 +57,32 @@ func (w *worker) searchSegments(f rawfs.File, mark int) {
 	}
 	b.search(w, true)
 	// The file is closed next. Nobody takes another segment now.
-	taken := min(b.next.Swap(int64(len(b.segments))), int64(len(b.segments)))
-	for i := range b.segments[:taken] {
+	for i := range b.segments[:b.stop()] {
 		<-b.segments[i].done
 	}
+	for i := range b.segments[:b.stop()] {
+		w.matches += b.segments[i].matches
+		if b.segments[i].err != nil {
+			break // the consumer will stop there
+		}
+	}
+}
+
+// stop keeps segments from being taken and returns how many were.
+func (b *bigFile) stop() int {
+	b.stopped.Do(func() {
+		b.taken = int(min(b.next.Swap(int64(len(b.segments))), int64(len(b.segments))))
+	})
+	return b.taken
 }
 
 // search searches segments while there are any to take. With wait it waits for
 // the consumer when that is far behind; who only helps must not, because the
 // consumer may be waiting for what others have to do first.
 func (b *bigFile) search(w *worker, wait bool) {
+	if !wait {
+		w.searcher.Begin()
+	}
 	for b.enter(wait) {
 		i := int(b.next.Add(1)) - 1
 		if i >= len(b.segments) {
@@ -69,8 +90,10 @@ func (b *bigFile) search(w *worker, wait bool) {
 			return
 		}
 		seg := &b.segments[i]
+		w.of = seg
 		w.collect()
 		seg.lines, seg.err = b.searchSegment(w, i)
+		seg.matches = w.found.matches
 		if len(w.found.lines) > 0 {
 			seg.found, w.found = w.found, nil
 		}
@@ -94,7 +117,7 @@ func (b *bigFile) enter(wait bool) bool {
 		return true
 	case <-b.given:
 		return false
-	case <-b.s.ctx.Done():
+	case <-b.s.work.Done():
 		return false
 	}
 }
@@ -105,7 +128,7 @@ func (b *bigFile) searchSegment(w *worker, i int) (int, error) {
 	limits := b.s.o.sizes
 	low := int64(i) * int64(limits.segment)
 	high := low + int64(limits.segment)
-	r := &reader{ctx: b.s.ctx, file: b.file, buf: w.buf[:0], offset: max(low-1, 0)}
+	r := &reader{ctx: b.s.work, file: b.file, buf: w.buf[:0], offset: max(low-1, 0)}
 	defer func() { w.keep(r.buf) }()
 
 	if err := r.fill(limits.chunk); err != nil {

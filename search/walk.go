@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -31,15 +32,20 @@ const (
 // hidden files are. Entries named .git, .hg, .svn and .jj are left out, unless
 // the root is one or lies in one.
 //
+// Files and directories are opened by path, and only of the last element is it
+// made sure that it is no symbolic link. Somebody who may write in the tree can
+// lead a search out of it by putting a link in the place of a directory that it
+// is in, so nothing is confined to the root.
+//
 // # Ignore files
 //
 // They have the syntax of gitignore(5): the files .rgignore, .ignore and
 // .gitignore in every directory, with or without a repository; then
 // .git/info/exclude of the repository; then the file that core.excludesFile of
-// the user's git configuration names, or its default. The first kind in this order that has a verdict decides;
-// within a kind the deepest file does, within a file the last line that
-// matches. An ignored directory is not entered. The .gitignore files above a
-// nested repository do not reach into it.
+// the user's git configuration names, or its default. The first kind in this
+// order that has a verdict decides; within a kind the deepest file does, within
+// a file the last line that matches. An ignored directory is not entered. The
+// .gitignore files above a nested repository do not reach into it.
 //
 // Of the directories above the root, those up to the top of the repository
 // count, or if there is none, those up to the base. If their rules ignore the
@@ -47,7 +53,8 @@ const (
 // a directory is asking for it.
 type WalkOptions struct {
 	// Root is the directory to walk, "" for the current one. A symbolic link is
-	// followed.
+	// followed, and ".." behind one is what is above its target, as the system
+	// has it.
 	Root string
 
 	// Base is the directory up to which ignore files above Root count outside
@@ -76,11 +83,11 @@ type WalkOptions struct {
 // The error is that of the context, or an [*fs.PathError] if the root cannot be
 // read; it ends the loop. The context is looked at for each directory.
 // Directories are read as the loop comes to them; of those that a Glob with a
-// literal beginning rules out, none is.
+// literal beginning, common to all its alternatives, rules out, none is.
 func Walk(ctx context.Context, o WalkOptions) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		w, isFile, err := newWalker(ctx, &o)
-		if isFile {
+		w, mode, err := newWalker(ctx, &o)
+		if err == nil && !mode.IsDir() {
 			err = o.rootError(ErrNotDirectory)
 		}
 		if err != nil {
@@ -116,18 +123,15 @@ type item struct {
 
 func (i item) path() string { return i.full[i.at:] }
 
-// newWalker returns a walker of o.Root, and whether that is a regular file,
-// which a walker cannot walk. Its emit is to be set.
-func newWalker(ctx context.Context, o *WalkOptions) (w *walker, isFile bool, err error) {
+// newWalker returns a walker of o.Root, and the type of that: it can walk only a
+// directory. Its emit is to be set.
+func newWalker(ctx context.Context, o *WalkOptions) (w *walker, mode fs.FileMode, err error) {
 	if ctx.Err() != nil {
-		return nil, false, context.Cause(ctx)
+		return nil, 0, context.Cause(ctx)
 	}
 	root, mode, err := realPath(o.Root)
 	if err != nil {
-		return nil, false, err
-	}
-	if !mode.IsDir() && !mode.IsRegular() {
-		return nil, false, o.rootError(ErrNotRegular)
+		return nil, 0, err
 	}
 	w = &walker{ctx: ctx, o: o, root: root, rootAt: len(root) + 1}
 	for element := range strings.SplitSeq(root, "/") {
@@ -139,18 +143,18 @@ func newWalker(ctx context.Context, o *WalkOptions) (w *walker, isFile bool, err
 			w.baseAt = len(base) + 1
 		}
 	}
-	return w, mode.IsRegular(), nil
+	return w, mode, nil
 }
 
 // realPath returns the absolute path of a file or directory, without symbolic
 // links and with slashes, "" for the root of the file system, and its type. The
 // error is an *fs.PathError.
 func realPath(name string) (string, fs.FileMode, error) {
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return "", 0, &fs.PathError{Op: "search", Path: name, Err: reason(err)}
+	abs, err := absolute(name)
+	var info fs.FileInfo
+	if err == nil {
+		info, err = os.Stat(abs) // EvalSymlinks words some errors itself
 	}
-	info, err := os.Stat(abs) // EvalSymlinks words some errors itself
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
@@ -158,6 +162,20 @@ func realPath(name string) (string, fs.FileMode, error) {
 		return "", 0, &fs.PathError{Op: "search", Path: name, Err: reason(err)}
 	}
 	return strings.TrimSuffix(filepath.ToSlash(abs), "/"), info.Mode(), nil
+}
+
+// absolute returns name below the working directory if it is relative. It is not
+// cleaned: what ".." is behind a symbolic link, and whether what stands before
+// it or before a slash is a directory, only the system can tell.
+func absolute(name string) (string, error) {
+	if runtime.GOOS == "windows" { // the system itself goes by the text
+		return filepath.Abs(name)
+	}
+	if filepath.IsAbs(name) {
+		return name, nil
+	}
+	wd, err := os.Getwd()
+	return wd + "/" + name, err
 }
 
 // rootError returns err as that of the root.
@@ -180,7 +198,7 @@ func reason(err error) error {
 // else is in its place.
 func isVanished(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, rawfs.ErrNotRegular) ||
-		errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO)
+		errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
 func isVersionControl(name string) bool {

@@ -170,18 +170,6 @@ func TestGlobAndFilterOfAWalk(t *testing.T) {
 	}
 }
 
-func TestWholePathsOnlyUnderTheLiteralPrefix(t *testing.T) {
-	noUser(t)
-	root := tree(t, "src/a/x.go", "", "src/b/y.go", "", "lib/z.go", "")
-	// Directories beside the prefix are not read: they cannot fail.
-	w, _, err := newWalker(t.Context(), &WalkOptions{Root: root, Glob: mustGlob(t, "src/a/*.go")})
-	require.NoError(t, err)
-	var paths []string
-	w.emit = func(i item) bool { paths = append(paths, i.path()); return true }
-	require.NoError(t, w.walk())
-	require.Equal(t, []string{"src/a/x.go"}, paths)
-}
-
 func TestWideAndDeepTrees(t *testing.T) {
 	noUser(t)
 	root := t.TempDir()

@@ -88,7 +88,7 @@ func (t *grepTool) grep(ctx context.Context, call Call, a args.Grep, g *grep) (f
 		WalkOptions: search.WalkOptions{Root: g.root, Base: g.base(call), Filter: filter, Errors: g.skipped},
 		Pattern:     pattern,
 		Limit:       g.limit,
-		Clip:        true,
+		ForRecords:  true,
 	}
 	if a.Context != nil {
 		g.options.Context = int(*a.Context)

@@ -197,7 +197,7 @@ func find(dir string, q query, limit int) error {
 	if err != nil {
 		return err
 	}
-	o := search.GrepOptions{WalkOptions: search.WalkOptions{Root: dir}, Pattern: p, Limit: limit, Clip: true}
+	o := search.GrepOptions{WalkOptions: search.WalkOptions{Root: dir}, Pattern: p, Limit: limit, ForRecords: true}
 	var records []byte
 	for m, err := range search.Grep(context.Background(), o) {
 		if errors.Is(err, search.ErrLimit) {

@@ -28,7 +28,8 @@ func compile(t testing.TB, pattern string) (*Program, *regexp.Regexp) {
 // them, or, if the program is not exact, all and perhaps more.
 func check(t testing.TB, m *Machine, re *regexp.Regexp, text []byte) {
 	t.Helper()
-	m.Reset()
+	m.Begin()
+	m.Reset(len(text))
 	at, ok := m.Next(text, 0)
 	start := 0
 	for l := range lineio.Lines(text) {
@@ -91,7 +92,7 @@ func TestStatesAreThrownAway(t *testing.T) {
 	}
 	m := NewMachine(p)
 	m.limit = 100 * stateBytes
-	m.Reset()
+	m.Reset(len(text))
 	m.flushes = -1_000_000 // any number of times
 	at, ok := m.Next(text, 0)
 	require.True(t, ok)
@@ -101,7 +102,8 @@ func TestStatesAreThrownAway(t *testing.T) {
 	first := re.FindIndex(text) // a match that spans no line is found by both
 	require.NotNil(t, first)
 
-	m.Reset()
+	m.Begin()
+	m.Reset(len(text))
 	for from := 0; ; {
 		at, ok := m.Next(text, from)
 		if !ok {

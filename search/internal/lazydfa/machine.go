@@ -11,11 +11,12 @@ const (
 	maxCacheBytes = 16 << 20
 	stateBytes    = 256*8 + 128 // of a state without its set, about
 
-	// maxFlushes is how often the states of one text may be thrown away
-	// because they are too many. Beyond it the automaton gives up: an
-	// expression that makes a new state for nearly every byte is matched
-	// faster by package regexp.
+	// maxFlushes is how often the states may be thrown away in one file because
+	// they are too many, and once more for every flushBytes of it. Beyond that
+	// the automaton gives up: an expression that makes a new state for nearly
+	// every byte is matched faster by package regexp.
 	maxFlushes = 10
+	flushBytes = 4 << 20
 )
 
 // A Machine runs a Program. It keeps the states it has made, at most 16 MiB of
@@ -26,8 +27,9 @@ type Machine struct {
 	size   int // of the states, in bytes
 	limit  int
 
-	flushes int
-	lanes   lanes
+	flushes  int
+	searched int // bytes of the file that were given to Reset
+	lanes    lanes
 
 	// The states that are always there. Nothing leads on from match, in which
 	// the line is known to match, and dead, in which it is known not to.
@@ -71,9 +73,12 @@ func NewMachine(p *Program) *Machine {
 	return m
 }
 
-// Reset must be called before each new text.
-func (m *Machine) Reset() {
-	m.flushes = 0
+// Begin must be called before each new file.
+func (m *Machine) Begin() { m.flushes, m.searched = 0, 0 }
+
+// Reset must be called before each new text of a file, with its size in bytes.
+func (m *Machine) Reset(size int) {
+	m.searched += size
 	m.lanes.ahead = false
 }
 
@@ -232,7 +237,7 @@ func (m *Machine) intern(set []uint32, c context) *state {
 // flush throws all states away and returns s made anew. It is false if that was
 // done too often.
 func (m *Machine) flush(s *state) (*state, bool) {
-	if m.flushes++; m.flushes > maxFlushes {
+	if m.flushes++; m.flushes > maxFlushes+m.searched/flushBytes {
 		return nil, false
 	}
 	old := [...]*state{m.start, m.startCR}

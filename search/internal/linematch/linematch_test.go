@@ -2,6 +2,7 @@ package linematch
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -111,4 +112,29 @@ func TestASearcherIsUsedAgain(t *testing.T) {
 		}
 		m.Release(s)
 	}
+}
+
+func TestAnAutomatonThatGaveUpStaysSoInAFile(t *testing.T) {
+	m := compile(t, "a[^\\n]{20}b[^\\n]{20}x", Options{})
+	r := rand.New(rand.NewPCG(7, 8))
+	var text []byte
+	for range 300_000 {
+		text = append(text, "ab\nabababababababababababababababababab"[r.IntN(39)])
+	}
+	s := m.Searcher()
+	defer m.Release(s)
+	s.Reset(lines.New(text))
+	for from := 0; ; {
+		_, end, ok := s.Next(from)
+		if !ok {
+			break
+		}
+		from = s.text.After(end)
+	}
+	require.True(t, s.gaveUp)
+	s.Reset(lines.New(text))
+	require.True(t, s.gaveUp, "another chunk")
+	s.Begin()
+	s.Reset(lines.New(text))
+	require.False(t, s.gaveUp, "another file")
 }

@@ -9,7 +9,6 @@
 package linematch
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"sync"
 
@@ -24,9 +23,15 @@ type Options struct {
 	NoAutomaton bool // lines are matched by package regexp
 }
 
+// A Line tells whether a single line, given without its end, matches: a
+// *regexp.Regexp.
+type Line interface {
+	Match(line []byte) bool
+}
+
 // A Matcher is a compiled pattern. It is safe for concurrent use.
 type Matcher struct {
-	std *regexp.Regexp // nil if plain is the whole pattern
+	std Line // nil if plain is the whole pattern
 
 	// The plan: the first of these that is not nil, std if all are.
 	plain    *plain           // what to look for, without anything else
@@ -44,8 +49,9 @@ func NewText(text string) *Matcher {
 
 // NewRegexp returns a Matcher for an expression, given in all its forms: std is
 // compiled from tree, program from tree simplified. Its flags make "^" and "$"
-// the ends of a line.
-func NewRegexp(tree *syntax.Regexp, program *syntax.Prog, std *regexp.Regexp, o Options) *Matcher {
+// the ends of a line. Of the lines with bytes that are not ASCII, std may match
+// fewer than the expression does, if that has U+FFFD.
+func NewRegexp(tree *syntax.Regexp, program *syntax.Prog, std Line, o Options) *Matcher {
 	m := &Matcher{std: std}
 	if !o.NoLiterals {
 		m.plain = plainOf(tree)
@@ -65,13 +71,14 @@ func NewRegexp(tree *syntax.Regexp, program *syntax.Prog, std *regexp.Regexp, o 
 // Searcher returns a Searcher for one goroutine, which is to be given back with
 // Release.
 func (m *Matcher) Searcher() *Searcher {
-	if s, ok := m.searchers.Get().(*Searcher); ok {
-		return s
+	s, ok := m.searchers.Get().(*Searcher)
+	if !ok {
+		s = &Searcher{m: m}
+		if m.dfa != nil {
+			s.machine = lazydfa.NewMachine(m.dfa)
+		}
 	}
-	s := &Searcher{m: m}
-	if m.dfa != nil {
-		s.machine = lazydfa.NewMachine(m.dfa)
-	}
+	s.Begin()
 	return s
 }
 

@@ -16,17 +16,27 @@ type Searcher struct {
 	// What was learned about the text so far.
 	rejected int  // lines that hold what is required and do not match
 	dense    bool // there are so many of them that the automaton alone is faster
-	gaveUp   bool // the automaton was no help
+
+	// What was learned about the file.
+	gaveUp bool // the automaton was no help, or there is none
 }
 
-// Reset begins the search of another text.
+// Begin begins the search of another file. Its texts are then given to Reset.
+func (s *Searcher) Begin() {
+	if s.machine != nil {
+		s.machine.Begin()
+	}
+	s.gaveUp = s.machine == nil
+}
+
+// Reset begins the search of another text of the file.
 func (s *Searcher) Reset(t lines.Text) {
 	s.text = t
 	s.cursors.Reset()
 	if s.machine != nil {
-		s.machine.Reset()
+		s.machine.Reset(len(t.Data))
 	}
-	s.rejected, s.dense, s.gaveUp = 0, false, s.machine == nil
+	s.rejected, s.dense = 0, false
 }
 
 // Next returns the first matching line that starts at or after from, which is

@@ -9,9 +9,6 @@ import (
 	"syscall"
 )
 
-// errNotDirectory is the system's error for listing what is no directory.
-const errNotDirectory = syscall.ENOTDIR
-
 // A File is an open regular file.
 type File struct {
 	f    *os.File
@@ -57,3 +54,20 @@ func (f File) ReadAt(p []byte, offset int64) (int, error) {
 
 // Close closes the file.
 func (f File) Close() { f.f.Close() }
+
+// listPortably is List by package os.
+func listPortably(dst []Entry, path string) ([]Entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return dst, err
+	}
+	if !info.IsDir() {
+		return dst, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return dst, err
+	}
+	defer f.Close()
+	return appendPortably(dst, f)
+}

@@ -5,12 +5,10 @@ package rawfs
 import (
 	"errors"
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
-
-// errNotDirectory is the system's error for listing what is no directory.
-const errNotDirectory = unix.ENOTDIR
 
 // A File is an open regular file. Package os costs more for each: it watches
 // files for readiness and closes forgotten ones.
@@ -24,6 +22,9 @@ type File struct {
 // since it was listed gives an error, and so does a symbolic link.
 func Open(path string) (File, error) {
 	fd, err := openRetry(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
+	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.EOPNOTSUPP) { // a socket: Linux, BSD
+		err = ErrNotRegular
+	}
 	if err != nil {
 		return File{}, pathError("open", path, err)
 	}
@@ -54,6 +55,22 @@ func (f File) ReadAt(p []byte, offset int64) (int, error) {
 
 // Close closes the file.
 func (f File) Close() { unix.Close(f.fd) }
+
+// listPortably is List by package os. It never waits either: what is no
+// directory, or a symbolic link to one, gives an error.
+func listPortably(dst []Entry, path string) ([]Entry, error) {
+	fd, err := openDirectory(path)
+	if err != nil {
+		return dst, pathError("open", path, err)
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	return appendPortably(dst, f)
+}
+
+func openDirectory(path string) (int, error) {
+	return openRetry(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC)
+}
 
 func openRetry(path string, flags int) (int, error) {
 	return retry(func() (int, error) { return unix.Open(path, flags, 0) })

@@ -3,6 +3,8 @@ package rawfs
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"unsafe"
@@ -16,7 +18,7 @@ const listBytes = 64 << 10
 // List appends the entries of a directory to dst, in no particular order and
 // without "." and "..". What was listed before an error is returned with it.
 func (l *Lister) List(dst []Entry, path string) ([]Entry, error) {
-	fd, err := openRetry(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC)
+	fd, err := openDirectory(path)
 	if err != nil {
 		return dst, pathError("open", path, err)
 	}
@@ -32,7 +34,9 @@ func (l *Lister) List(dst []Entry, path string) ([]Entry, error) {
 		if n == 0 {
 			return dst, nil
 		}
-		dst = appendEntries(dst, l.buf[:n], path)
+		if dst, err = appendEntries(dst, l.buf[:n], path); err != nil {
+			return dst, err
+		}
 	}
 }
 
@@ -44,11 +48,11 @@ const (
 )
 
 // appendEntries appends the entries in a buffer that getdents(2) has filled.
-func appendEntries(dst []Entry, buf []byte, dir string) []Entry {
+func appendEntries(dst []Entry, buf []byte, dir string) ([]Entry, error) {
 	for len(buf) >= int(nameOffset) {
 		length := int(binary.NativeEndian.Uint16(buf[lengthOffset:]))
 		if length < int(nameOffset) || length > len(buf) {
-			return dst
+			return dst, nil
 		}
 		name, _, _ := bytes.Cut(buf[nameOffset:length], []byte{0})
 		kind := buf[typeOffset]
@@ -64,12 +68,15 @@ func appendEntries(dst []Entry, buf []byte, dir string) []Entry {
 			e.Kind = Directory
 		case unix.DT_UNKNOWN: // some file systems do not tell
 			info, err := os.Lstat(filepath.Join(dir, e.Name))
-			if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
 				continue // it is gone
+			}
+			if err != nil {
+				return dst, err
 			}
 			e.Kind = kindOf(info.Mode())
 		}
 		dst = append(dst, e)
 	}
-	return dst
+	return dst, nil
 }

@@ -1,6 +1,7 @@
 // Package rawfs lists directories and reads regular files with as few system
 // calls and allocations as possible, and opens nothing else: no FIFO, no
-// device and no symbolic link.
+// device and no symbolic link. This is about the last element of a path: those
+// before it are followed, whatever they are by then.
 package rawfs
 
 import (
@@ -45,20 +46,8 @@ type Lister struct {
 	buf []byte // kept between directories
 }
 
-// listPortably appends the entries of a directory to dst by package os.
-func listPortably(dst []Entry, path string) ([]Entry, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return dst, err
-	}
-	if !info.IsDir() {
-		return dst, &fs.PathError{Op: "open", Path: path, Err: errNotDirectory}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return dst, err
-	}
-	defer f.Close()
+// appendPortably appends the entries of an open directory to dst.
+func appendPortably(dst []Entry, f *os.File) ([]Entry, error) {
 	entries, err := f.ReadDir(-1)
 	for _, e := range entries {
 		dst = append(dst, Entry{e.Name(), kindOf(e.Type())})
