@@ -123,6 +123,14 @@ func lastBytes(tail, p []byte) []byte {
 	return joined[max(0, len(joined)-lookback):]
 }
 
+// Full reports whether something has been left out, so that nothing written
+// from now on is kept.
+func (w *Writer) Full() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.full
+}
+
 // Commit finishes the artifact: the file is complete and closed when it
 // returns, and stays until it expires. It is not synced to the disk, as it is
 // of no use after a crash. The error is that of an earlier Write, [ErrClosed],

@@ -26,6 +26,9 @@ type Decoder struct {
 	// DefaultLineLimit.
 	Limit int
 
+	last    int // see Log.OnlyLast
+	skipped func(lines int, bytes int64)
+
 	carry   string          // read but undecided: a CR, or the start of a character
 	line    strings.Builder // the text of the line so far
 	flags   Flags
@@ -46,6 +49,10 @@ func (d *Decoder) Write(p []byte, emit func(Record)) {
 	valid := utf8.ValidString(chunk)
 	lf, cr := index(chunk, 0, '\n'), index(chunk, 0, '\r')
 	start := 0
+	if cr == len(chunk) && lf < len(chunk) && valid {
+		start = d.skip(chunk, lf, emit)
+		lf = index(chunk, start, '\n')
+	}
 	for {
 		end := min(lf, cr)
 		if end == len(chunk) {
@@ -69,6 +76,28 @@ func (d *Decoder) Write(p []byte, emit func(Record)) {
 		}
 	}
 	d.add(chunk[start:], valid)
+}
+
+// skip counts the lines of a chunk that nobody wants as records, and returns
+// where those begin that are wanted. Of the chunk, it is known that LF ends its
+// lines, the first one at lf, and that it is UTF-8.
+func (d *Decoder) skip(chunk string, lf int, emit func(Record)) (start int) {
+	if d.last == 0 || len(chunk) > d.limit() {
+		return 0
+	}
+	tail := len(chunk)
+	for range d.last + 1 {
+		tail = strings.LastIndexByte(chunk[:tail], '\n')
+		if tail <= lf {
+			return 0
+		}
+	}
+	d.end(chunk[:lf], true, 0, emit) // it may have begun in an earlier chunk
+	skipped := chunk[lf+1 : tail+1]
+	lines := strings.Count(skipped, "\n")
+	text := len(skipped) - lines
+	d.skipped(lines, int64(lines*len("out "))+int64(text))
+	return tail + 1
 }
 
 // Close emits what is left: a line that a CR has ended, or one without an end.

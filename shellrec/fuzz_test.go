@@ -25,7 +25,7 @@ func chunks(data, cuts []byte) [][]byte {
 	}
 	var all [][]byte
 	for i := 0; len(data) > 0; i++ {
-		n := min(len(data), int(cuts[i%len(cuts)]%9))
+		n := min(len(data), int(cuts[i%len(cuts)]%64))
 		if n == 0 && i >= len(cuts) {
 			n = 1
 		}
@@ -113,6 +113,38 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+// FuzzOnlyLast checks that what is left out is counted, and is not among the last.
+func FuzzOnlyLast(f *testing.F) {
+	f.Add([]byte("a\nb\nc\nd\ne"), []byte("\xff\n\n\n\n\n"), uint8(1), uint8(2))
+	f.Add([]byte("\n\n\n\r\n\n\n\nö\n"), []byte{}, uint8(0), uint8(0))
+	f.Fuzz(func(t *testing.T, stdout, stderr []byte, n, size uint8) {
+		last := int(n)%5 + 1
+		var all, some []string
+		want := shellrec.NewLog(0, func(r shellrec.Record) { all = append(all, r.String()) })
+		got := shellrec.NewLog(0, func(r shellrec.Record) { some = append(some, r.String()) })
+		left, sum := 0, int64(0)
+		got.OnlyLast(last, func(lines int, bytes int64) { left, sum = left+lines, sum+bytes })
+		cuts := []byte{size, 8}
+		for s, data := range [][]byte{stdout, stderr} {
+			for _, p := range chunks(data, cuts) {
+				want.Write(shellrec.Stream(s), p)
+				got.Write(shellrec.Stream(s), p)
+				require.Equal(t, want.Lines(), got.Lines())
+				require.Equal(t, want.Bytes(), got.Bytes())
+			}
+		}
+		want.Close()
+		got.Close()
+		require.Equal(t, want.Bytes(), got.Bytes())
+		require.Equal(t, want.Invalid(), got.Invalid())
+		require.Equal(t, len(all), len(some)+left)
+		require.Equal(t, tailOf(all, last), tailOf(some, last))
+		require.EqualValues(t, len(strings.Join(all, "\n")), int64(len(strings.Join(some, "\n")))+sum+int64(left))
+	})
+}
+
+func tailOf(list []string, n int) []string { return list[max(0, len(list)-n):] }
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"out a", "err(invalid-utf8,crlf,truncated)", "out(cr) ", "out", "out(x) "} {

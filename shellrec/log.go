@@ -47,6 +47,22 @@ func (l *Log) Close() {
 	l.err.Close(l.add)
 }
 
+// OnlyLast says that from now on, of the lines that one Write completes, only the
+// last n are needed as records, n being more than 0: enough to know the last n of
+// all. Of others, skipped may be told the number and the bytes as [Record.Len]
+// has them, in their place in the order, and emit is not called. It makes a flood
+// of short lines cheap. Lines, Bytes and Invalid count them all.
+func (l *Log) OnlyLast(n int, skipped func(lines int, bytes int64)) {
+	count := func(lines int, bytes int64) {
+		l.bytes = add(l.bytes, add(bytes, int64(lines))) // each has an LF before it
+		l.lines += lines
+		skipped(lines, bytes)
+	}
+	for _, d := range []*Decoder{&l.out, &l.err} {
+		d.last, d.skipped = n, count
+	}
+}
+
 // Lines returns the number of records so far.
 func (l *Log) Lines() int { return l.lines }
 

@@ -60,6 +60,21 @@ func (c *Collector) AddBytes(text, marker []byte) {
 	}
 }
 
+// Settled reports whether it is settled which first records are shown, and that
+// of those still to come only the last ones can be, at most the last n. Then
+// others need not be added: Skip counts them.
+func (c *Collector) Settled() (n int, ok bool) {
+	return c.policy.Tail, c.head.full && c.lines > c.policy.Lines
+}
+
+// Skip counts records that come next, with the sum of their lengths in bytes. It
+// is for a Collector that is settled, and for records behind which n others will
+// be added.
+func (c *Collector) Skip(records int, bytes int64) {
+	c.lines += records
+	c.bytes += bytes + int64(records) // an LF before each
+}
+
 // Over reports whether the records added so far are more than the budget. Then
 // the result is truncated, whatever follows.
 func (c *Collector) Over() bool {
