@@ -41,6 +41,8 @@ func (cfg Config) builtin(env Env) []Tool {
 		edit,
 		NewApplyPatch(env, cfg.PatchMode),
 		NewWrite(env),
+		NewShell(env, cfg.Shell),
+		NewShellCommand(env, cfg.Shell),
 	}
 }
 
@@ -52,7 +54,7 @@ func (cfg Config) choose(env Env) ([]Tool, error) {
 	}
 	return append(slices.DeleteFunc(ours, func(t Tool) bool {
 		name := t.Definition().Name
-		return name == "write" || cfg.EditStyle == EditPatch && name == "edit" ||
+		return name == "write" || name == "shell_command" || cfg.EditStyle == EditPatch && name == "edit" ||
 			cfg.EditStyle != EditPatch && name == "apply_patch"
 	}), cfg.Own...), nil
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/tools/guard"
+	"github.com/taukit/taukit/tools/proc"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
@@ -17,4 +18,7 @@ type Env struct {
 	// Guard refuses changes of files that the agent has not read as they are
 	// now; nil refuses nothing.
 	Guard *guard.Policy
+	// Drains reads the output of processes that outlive their command; without
+	// it, they cannot write any more.
+	Drains *proc.Drains
 }

@@ -48,6 +48,7 @@ func ExampleSession() {
 	// find [shell:read shell:search]
 	// grep [shell:read shell:search]
 	// edit [shell:edit shell:edit:replace shell:mutates-files]
+	// shell [shell:exec shell:exec:generic]
 	// 1(crlf) first
 	// 2(no_nl) last
 	// notes.txt .. ok

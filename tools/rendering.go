@@ -28,9 +28,10 @@ type rendering struct {
 	records   int
 	pending   []byte // all records, while they may still fit
 
-	file *artifact.Writer // all records, afterwards
-	out  *bufio.Writer    // before file; nil if there is none
-	err  error            // why there is none
+	file    *artifact.Writer // all records, afterwards
+	out     *bufio.Writer    // before file; nil if there is none
+	stopped bool             // no more is written to it
+	err     error            // why there is none
 }
 
 func newRendering(spool *artifact.Spool, policy truncate.Policy) *rendering {
@@ -48,7 +49,7 @@ func (r *rendering) add(text, marker []byte) {
 			r.pending = append(r.pending, '\n')
 		}
 		r.pending = append(r.pending, text...)
-	case r.out != nil: // an error of it sticks, and shows in finish
+	case r.out != nil && !r.stopped: // an error of it sticks, and shows in finish
 		_ = r.out.WriteByte('\n')
 		_, _ = r.out.Write(text)
 	}
@@ -65,6 +66,14 @@ func (r *rendering) spill() {
 		_, _ = r.out.Write(r.pending)
 	}
 	r.pending = nil
+}
+
+// stopSaving leaves what comes next out of the saved output.
+func (r *rendering) stopSaving() { r.stopped = true }
+
+// isSaved reports whether all is saved that will be.
+func (r *rendering) isSaved() bool {
+	return r.err != nil || r.stopped || r.file != nil && r.file.Full()
 }
 
 // finish returns what to show and what was saved. The error says why a

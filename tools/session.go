@@ -13,6 +13,7 @@ import (
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/patch"
 	"github.com/taukit/taukit/tools/guard"
+	"github.com/taukit/taukit/tools/proc"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
@@ -38,6 +39,9 @@ type Config struct {
 	// Guard refuses changes of files that an agent has not read as they are now;
 	// nil refuses nothing.
 	Guard *guard.Policy
+
+	// Shell says how commands are run.
+	Shell ShellConfig
 
 	// EditStyle says how a model edits, by default EditReplace.
 	EditStyle EditStyle
@@ -67,6 +71,8 @@ type Config struct {
 type Session struct {
 	workspace *workspace.Workspace
 	own       *artifact.Spool // to be closed with the session; may be nil
+	drains    proc.Drains
+	userShell *UserShell
 	set       *Set
 	handler   Handler
 	listener  Listener
@@ -108,7 +114,9 @@ func New(cfg Config) (*Session, error) {
 		}
 		spool = s.own
 	}
-	tools, err := cfg.choose(Env{Workspace: s.workspace, Spool: spool, Guard: cfg.Guard})
+	env := Env{Workspace: s.workspace, Spool: spool, Guard: cfg.Guard, Drains: &s.drains}
+	s.userShell = NewUserShell(env, cfg.Shell)
+	tools, err := cfg.choose(env)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +149,9 @@ func (cfg Config) check() error {
 	return nil
 }
 
+// Workdir returns the directory that relative paths start at.
+func (s *Session) Workdir() string { return s.workspace.Dir() }
+
 // Definitions returns the exposed tools in the order of registration.
 func (s *Session) Definitions() []Definition { return s.set.Definitions() }
 
@@ -152,18 +163,15 @@ func (s *Session) Definitions() []Definition { return s.set.Definitions() }
 // in JSON, and its header. If it is over the frame limit, the diffs are replaced
 // by a note; an outcome with images becomes an error. Text is never cut here.
 func (s *Session) Call(ctx context.Context, call Call) Outcome {
-	if !s.enter() {
-		return Fail(ctx, &framing.Error{Code: framing.CodeCancelled, Message: errClosed.Error()}, Display{})
+	ctx, done, err := s.admit(ctx)
+	if err != nil {
+		return Fail(ctx, err, Display{})
 	}
-	defer s.calls.Done()
+	defer done()
 	tool, ok := s.set.byName[call.Tool]
 	if !ok {
 		return unknownTool(ctx, call.Tool)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
-
 	if call.Agent == "" {
 		call.Agent = DefaultAgent
 	}
@@ -172,6 +180,36 @@ func (s *Session) Call(ctx context.Context, call Call) Outcome {
 		return s.run(ctx, tool, call)
 	}
 	return s.observed(ctx, tool, call)
+}
+
+// UserShell runs a command that a person typed; without a Dir, it is run in the
+// working directory. ctx cancels it, and so does the end of the session. It makes
+// no events.
+func (s *Session) UserShell(ctx context.Context, c UserCommand) Outcome {
+	ctx, done, err := s.admit(ctx)
+	if err != nil {
+		return Fail(ctx, err, commandDisplay(c.Command))
+	}
+	defer done()
+	if c.Dir == "" {
+		c.Dir = s.workspace.Dir()
+	}
+	return s.userShell.Run(ctx, c)
+}
+
+// admit lets a call in: until done is called, the session is not closed. The
+// context ends with the session.
+func (s *Session) admit(ctx context.Context) (_ context.Context, done func(), err error) {
+	if !s.enter() {
+		return ctx, nil, &framing.Error{Code: framing.CodeCancelled, Message: errClosed.Error()}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	return ctx, func() {
+		unhook()
+		cancel(nil)
+		s.calls.Done()
+	}, nil
 }
 
 // run runs a call to its final outcome.
@@ -240,8 +278,9 @@ func (s *Session) enter() bool {
 	return true
 }
 
-// Close cancels the running calls, waits for them, and removes what was saved
-// in the session's own spool. It is idempotent; later calls are answered as
+// Close cancels the running calls, waits for them, reads no more output of what
+// commands have left behind, and removes what was saved in the session's own
+// spool. It is idempotent; later calls are answered as
 // cancelled. A tool, a listener or middleware must not call it: it would wait
 // for itself.
 func (s *Session) Close() error {
@@ -250,5 +289,5 @@ func (s *Session) Close() error {
 	s.mu.Unlock()
 	s.cancel(errClosed)
 	s.calls.Wait()
-	return s.own.Close()
+	return errors.Join(s.drains.Close(), s.own.Close())
 }

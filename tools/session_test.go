@@ -33,7 +33,7 @@ func TestSessionExposesTools(t *testing.T) {
 	for _, tt := range []struct {
 		allowed, want []string
 	}{
-		{nil, []string{"read", "ls", "find", "grep", "edit", "zed", "done"}},
+		{nil, []string{"read", "ls", "find", "grep", "edit", "shell", "zed", "done"}},
 		{[]string{"done", "read"}, []string{"read", "done"}},
 		{[]string{"ls", "ls"}, []string{"ls"}},
 		{[]string{}, nil},

@@ -185,7 +185,7 @@ func TestSessionProtocol(t *testing.T) {
 		{"both forms", `{"id":1,"tool":"ls","args":{},"raw_args":"{}"}`, `{"id":1,"text":"error: args and raw_args exclude each other","error":{"code":"BAD_REQUEST","message":"args and raw_args exclude each other"}}`},
 		{"unknown control", `{"id":1,"control":"stop"}`, `{"id":1,"text":"error: unknown control","error":{"code":"BAD_REQUEST","message":"unknown control"}}`},
 		{"nothing to cancel", `{"id":1,"control":"cancel","target":9}`, `{"id":1,"text":"error: no call with the id of the target is running","error":{"code":"BAD_REQUEST","message":"no call with the id of the target is running"}}`},
-		{"the tools", `{"id":1,"tool":"@tools"}`, `{"id":1,"text":"format: name internal\n\nread read\nls ls\nfind find\ngrep grep\nedit replace\napply_patch apply_patch\nwrite write","display":{"status":"ok"}}`},
+		{"the tools", `{"id":1,"tool":"@tools"}`, `{"id":1,"text":"format: name internal\n\nread read\nls ls\nfind find\ngrep grep\nedit replace\napply_patch apply_patch\nwrite write\nshell shell\nshell_command gpt_shell","display":{"status":"ok"}}`},
 		{"an unknown inspection", `{"id":1,"tool":"@x"}`, `{"id":1,"text":"error: unknown tool: @x","error":{"code":"UNKNOWN_TOOL","message":"unknown tool: @x"},"display":{"status":"unknown tool: @x"}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"reflect"
@@ -35,6 +36,9 @@ func (o *object) decode(text []byte, prefix string, v reflect.Value) error {
 		}
 		if slices.ContainsFunc(f.excludes, func(other string) bool { return given[o.field(other)] != nil }) {
 			return invalid(name + " cannot be combined with " + list(f.excludes))
+		}
+		if other := o.field(f.rivals); other >= 0 && given[other] != nil {
+			return invalid(prefix + f.rivals + " and " + f.name + " cannot be combined")
 		}
 		if err := f.value.decode(raw, name, v.Field(f.index)); err != nil {
 			return err
@@ -108,6 +112,8 @@ func (s *value) decode(raw []byte, name string, v reflect.Value) error {
 		return nil
 	case kindArray:
 		return s.decodeArray(raw, name, v)
+	case kindAny:
+		return nil
 	default:
 		return s.object.decode(raw, name+": ", v)
 	}
@@ -115,6 +121,9 @@ func (s *value) decode(raw []byte, name string, v reflect.Value) error {
 
 // matches reports whether the JSON value is of that type.
 func (k kind) matches(raw []byte) bool {
+	if k == kindAny {
+		return true
+	}
 	switch kindOf(raw) {
 	case '"':
 		return k == kindString
@@ -137,7 +146,7 @@ func (s *value) decodeString(raw []byte, name string, v reflect.Value) error {
 		return invalid("arguments are not valid Unicode")
 	}
 	switch {
-	case s.notEmpty && len(text) == 0:
+	case s.notEmpty && len(text) == 0, s.notBlank && len(bytes.TrimSpace(text)) == 0:
 		return invalid(name + " must not be empty")
 	case s.noNUL && slices.Contains(text, 0):
 		return invalid(name + " must not contain NUL")
@@ -177,11 +186,19 @@ func (s *value) decodeNumber(raw []byte, name string, v reflect.Value) error {
 func checkRange[T int64 | float64](n T, r limits[T], name string) error {
 	switch {
 	case r.minimum != nil && n < *r.minimum:
-		return invalid(name + " must be >= " + fmt.Sprint(*r.minimum))
+		return invalid(name + " must be >= " + formatNumber(*r.minimum))
 	case r.maximum != nil && n > *r.maximum:
-		return invalid(name + " must be <= " + fmt.Sprint(*r.maximum))
+		return invalid(name + " must be <= " + formatNumber(*r.maximum))
 	}
 	return nil
+}
+
+// formatNumber writes a limit without an exponent.
+func formatNumber[T int64 | float64](n T) string {
+	if i := int64(n); T(i) == n {
+		return strconv.FormatInt(i, 10)
+	}
+	return strconv.FormatFloat(float64(n), 'f', -1, 64)
 }
 
 func (s *value) decodeArray(raw []byte, name string, v reflect.Value) error {

@@ -19,6 +19,9 @@ const (
 // empty and holds no NUL.
 type Path string
 
+// Ignored is an argument whose value does not matter.
+type Ignored struct{}
+
 // A Decoder decodes the arguments of one tool into values of type T. It is
 // safe for concurrent use.
 type Decoder[T any] struct {
@@ -36,10 +39,10 @@ func For[T any]() *Decoder[T] {
 // Schema returns the JSON schema of the arguments (draft 2020-12), in the
 // order of the fields of T. The caller must not change it.
 //
-// The decoder accepts what the schema accepts, with four exceptions that the
-// schema's vocabulary lacks: it also takes null for an optional field; it
-// counts the bytes of a string, not its characters; it keeps integers to 64
-// bits; and it asks for what notBelow, excludes and Check say.
+// The decoder accepts what the schema accepts, with five exceptions that the
+// schema's vocabulary lacks: it also takes null for an optional field, and hidden
+// fields; it counts the bytes of a string, not its characters; it keeps integers
+// to 64 bits; and it asks for what notBelow, excludes, rivals and Check say.
 func (d *Decoder[T]) Schema() json.RawMessage { return d.schema }
 
 // Decode decodes the argument text of a call. An error is a [framing.Error]

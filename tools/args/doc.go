@@ -20,16 +20,18 @@
 // # Fields
 //
 // A field is optional if its json tag has the option omitzero. Its type is one
-// of [Path], string, int64, float64, bool, a struct of such fields, a slice of
-// any of these, or a pointer to one of the scalar types, which is nil when the
+// of [Path], string, int64, float64, bool, [Ignored], a struct of such fields, a
+// slice of any of these, or a pointer to one of the scalar types, which is nil when the
 // field is absent. A slice is nil when absent and not nil when given.
 //
 // The tag "limits" holds, separated by spaces, minimum and maximum of a number;
-// minLength=1, maxLength (in bytes) and noNUL of a string; minItems=1 and maxItems of
-// an array; enum, the values of a string, separated by "|"; notBelow, the name of
-// an earlier integer that this one is not less than, both being required; and
-// excludes, names of fields, separated by "|", that must be absent when this one
-// is given. The tag "description" is text for the model. A struct with a method
+// minLength=1, maxLength (in bytes), notBlank and noNUL of a string; minItems=1
+// and maxItems of an array; enum, the values of a string, separated by "|";
+// notBelow, the name of an earlier integer that this one is not less than, both
+// being required; excludes, names of fields, separated by "|", that must be absent
+// when this one is given; rivals, the name of one field for the same purpose, in
+// other words; and hidden, for an optional field that is taken from those who
+// give it by habit and is in no schema and no message. The tag "description" is text for the model. A struct with a method
 // Check() error is asked after its fields have passed; the error's text becomes
 // the message. One with a method Hint(field string) string is asked about an
 // unknown field; what it returns, if anything, takes the place of the list of

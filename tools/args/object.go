@@ -21,8 +21,10 @@ type field struct {
 	name        string
 	index       int // of the struct field
 	optional    bool
+	hidden      bool // taken, but told to nobody
 	description string
 	excludes    []string // fields that must be absent when this one is given
+	rivals      string   // another field that must be absent when this one is given, said of both alike
 	notBelow    string   // an earlier integer field that this one is not less than
 	value       value
 }
@@ -31,6 +33,7 @@ type field struct {
 type value struct {
 	kind     kind
 	noNUL    bool
+	notBlank bool
 	integers limits[int64]
 	numbers  limits[float64]
 	notEmpty bool // a string or an array
@@ -53,6 +56,7 @@ const (
 	kindBoolean kind = "a boolean"
 	kindArray   kind = "an array"
 	kindObject  kind = "an object"
+	kindAny     kind = "anything"
 )
 
 // A checker is a struct with rules that go beyond single fields.
@@ -64,6 +68,7 @@ type hinter interface{ Hint(field string) string }
 
 var (
 	pathType    = reflect.TypeFor[Path]()
+	ignoredType = reflect.TypeFor[Ignored]()
 	checkerType = reflect.TypeFor[checker]()
 )
 
@@ -82,13 +87,16 @@ func newObject(t reflect.Type, outer ...reflect.Type) *object {
 		o.fields = append(o.fields, f)
 		names = append(names, f.name)
 	}
-	o.names = strings.Join(names, ", ")
+	o.names = strings.Join(slices.DeleteFunc(names, func(n string) bool { return o.fields[o.field(n)].hidden }), ", ")
 	for i, f := range o.fields {
 		if other := o.field(f.notBelow); f.notBelow != "" && (other < 0 || other >= i || !o.isInteger(other) || !o.isInteger(i)) {
 			panic(fmt.Sprintf("args: field %s of %v is to be compared with what is no earlier required integer", f.name, t))
 		}
-		if slices.ContainsFunc(f.excludes, func(name string) bool { return o.field(name) < 0 }) {
+		if slices.ContainsFunc(f.excludes, func(name string) bool { return o.field(name) < 0 }) || f.rivals != "" && o.field(f.rivals) < 0 {
 			panic(fmt.Sprintf("args: field %s of %v excludes an unknown field", f.name, t))
+		}
+		if f.hidden && !f.optional {
+			panic(fmt.Sprintf("args: field %s of %v is required, but nobody is told", f.name, t))
 		}
 	}
 	return o
@@ -118,6 +126,9 @@ func newField(t reflect.Type, i int, outer []reflect.Type) field {
 func newValue(t reflect.Type, outer []reflect.Type) value {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == ignoredType {
+		return value{kind: kindAny}
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -171,8 +182,18 @@ func (f *field) setLimit(limit string) (err error) {
 		if v.noNUL = text == ""; !v.noNUL || of != kindString {
 			err = errors.New("it is for strings, and has no value")
 		}
+	case "notBlank":
+		if v.notBlank = text == ""; !v.notBlank || of != kindString {
+			err = errors.New("it is for strings, and has no value")
+		}
+	case "hidden":
+		if f.hidden = text == ""; !f.hidden {
+			err = errors.New("it has no value")
+		}
 	case "excludes":
 		f.excludes = strings.Split(text, "|")
+	case "rivals":
+		f.rivals = text
 	default:
 		err = errors.New("there is none of this name")
 	}

@@ -59,6 +59,9 @@ func (w writer) object(o *object, description string) {
 	w.token(jsontext.BeginObject)
 	var required []string
 	for _, f := range o.fields {
+		if f.hidden {
+			continue
+		}
 		w.token(jsontext.String(f.name))
 		w.value(&f.value, f.description)
 		if !f.optional {
@@ -97,8 +100,13 @@ func (w writer) value(s *value, description string) {
 	if s.maxSize > 0 {
 		w.integer(high, int64(s.maxSize))
 	}
-	if s.noNUL {
+	switch {
+	case s.noNUL && s.notBlank:
+		w.text("pattern", `^[^\x00]*[^\s\x00][^\x00]*$`)
+	case s.noNUL:
 		w.text("pattern", `^[^\x00]*$`)
+	case s.notBlank:
+		w.text("pattern", `\S`)
 	}
 	if s.integers.minimum != nil {
 		w.integer("minimum", *s.integers.minimum)

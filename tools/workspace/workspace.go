@@ -214,6 +214,20 @@ func (w *Workspace) Resolve(dir, path string) string {
 	return join(dir, path)
 }
 
+// Directory returns the canonical path of the directory at path, seen from dir. An
+// error is an [*Error] or the error of ctx.
+func (w *Workspace) Directory(ctx context.Context, dir, path string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	name := w.Resolve(dir, path)
+	canonical, err := w.fs.Canonical(ctx, name)
+	if err != nil {
+		return "", classify(ctx, OpList, name, err)
+	}
+	return canonical, nil
+}
+
 // join is filepath.Join without cleaning.
 func join(dir, path string) string {
 	if !os.IsPathSeparator(dir[len(dir)-1]) {
