@@ -56,8 +56,9 @@ type ShellConfig struct {
 	// DefaultTimeout is for calls that give none, MaxTimeout the most that they
 	// may give, and UserTimeout is for commands of the user.
 	DefaultTimeout, MaxTimeout, UserTimeout time.Duration
-	// KillGrace and DrainWindow are those of [proc.Command].
+	// KillGrace, DrainWindow and Hurry are those of [proc.Command].
 	KillGrace, DrainWindow time.Duration
+	Hurry                  <-chan struct{}
 	// PTY gives commands terminals to write to, and with them colours and
 	// progress bars.
 	PTY bool
@@ -245,6 +246,7 @@ func (r *shellRunner) run(ctx context.Context, c shellCall, dir string, output f
 		Timeout:     c.timeout,
 		KillGrace:   r.cfg.KillGrace,
 		DrainWindow: r.cfg.DrainWindow,
+		Hurry:       r.cfg.Hurry,
 		PTY:         r.cfg.PTY,
 		Output:      output,
 		Drains:      r.Drains,

@@ -17,7 +17,11 @@ func call(ctx context.Context, c console, dir string, opts options, argv []strin
 	// The spool is not closed: what is printed may name a saved output, which
 	// is to be read afterwards. A later run removes it as the remains of a dead
 	// process, when it is 15 minutes old.
-	session, _, err := open(c, dir, opts, nil)
+	session, _, err := open(c, dir, opts, func(cfg *tools.Config) {
+		if isTerminal(c.err) {
+			cfg.Shell.Live = live(c.err)
+		}
+	})
 	if err != nil {
 		return err
 	}

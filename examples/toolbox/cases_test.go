@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/taukit/taukit/tools"
 )
 
 // casesDir holds the conformance cases; its README tells their format.
@@ -91,7 +93,7 @@ func TestCases(t *testing.T) {
 func TestNotYetIsTrue(t *testing.T) {
 	opts, err := parseOptions("")
 	require.NoError(t, err)
-	session, _, err := open(console{err: io.Discard}, t.TempDir(), opts, nil)
+	session, _, err := open(console{err: io.Discard}, t.TempDir(), opts, func(*tools.Config) {})
 	require.NoError(t, err)
 	defer session.Close()
 	for _, d := range session.Definitions() {
@@ -225,7 +227,7 @@ func newClient(t *testing.T, dir, optionText string) *client {
 	out, outWriter := io.Pipe()
 	c := &client{in: in, done: make(chan error, 1), lines: make(chan []byte), answers: map[int]reply{}}
 	go func() {
-		c.done <- serve(t.Context(), console{inReader, outWriter, io.Discard}, dir, opts)
+		c.done <- serve(t.Context(), console{inReader, outWriter, io.Discard, nil}, dir, opts)
 		outWriter.Close()
 	}()
 	go func() {

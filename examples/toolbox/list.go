@@ -26,7 +26,7 @@ type annotations struct {
 
 // list prints the tools, one line each or as definitions.
 func list(c console, dir string, opts options, asJSON bool) error {
-	session, _, err := open(c, dir, opts, nil)
+	session, _, err := open(c, dir, opts, func(*tools.Config) {})
 	if err != nil {
 		return err
 	}

@@ -57,36 +57,44 @@ const (
 var commands = []string{"list", "call", "session", "tour"}
 
 func main() {
-	ctx, stop := interruptible()
-	status := run(ctx, os.Args[1:], console{os.Stdin, os.Stdout, os.Stderr})
+	ctx, hurry, stop := interruptible()
+	status := run(ctx, os.Args[1:], console{os.Stdin, os.Stdout, os.Stderr, hurry})
 	stop()
 	os.Exit(status)
 }
 
 // interruptible returns a context that an interrupt or a request to terminate
-// cancels, with a reason that a model can read. A second one ends the process.
-func interruptible() (context.Context, func()) {
+// cancels, with a reason that a model can read. A second one closes hurry, and a
+// third one ends the process.
+func interruptible() (_ context.Context, hurry chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
+	hurry = make(chan struct{})
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Ignore(syscall.SIGPIPE) // a reader that is gone shows as an error of the write
 	go func() {
+		if _, ok := <-signals; !ok {
+			return
+		}
+		cancel(errors.New("cancelled by the user"))
 		if _, ok := <-signals; ok {
 			signal.Stop(signals)
-			cancel(errors.New("cancelled by the user"))
+			close(hurry)
 		}
 	}()
-	return ctx, func() {
+	return ctx, hurry, func() {
 		signal.Stop(signals)
 		close(signals)
 		cancel(nil)
 	}
 }
 
-// A console is the three streams of the program.
+// A console is the three streams of the program, and whether somebody is in a
+// hurry to end it.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
+	hurry    <-chan struct{}
 }
 
 // A usageError is a mistake on the command line.
@@ -177,14 +185,15 @@ func didYouMean(name string, candidates []string) string {
 }
 
 // open returns a session in the directory, and the spool that it saves output
-// in.
-func open(c console, dir string, opts options, listener tools.Listener) (*tools.Session, *artifact.Spool, error) {
+// in. Change may change its configuration.
+func open(c console, dir string, opts options, change func(*tools.Config)) (*tools.Session, *artifact.Spool, error) {
 	log := slog.New(slog.NewTextHandler(c.err, nil)) // it quotes what a terminal might obey
 	cfg, err := opts.config(dir, log)
 	if err != nil {
 		return nil, nil, usageError{err.Error()}
 	}
-	cfg.Listener = listener
+	cfg.Shell.Hurry = c.hurry
+	change(&cfg)
 	session, err := tools.New(cfg)
 	var noDirectory *workspace.Error
 	switch {

@@ -32,7 +32,7 @@ func toolbox(t *testing.T, in string, argv ...string) (status int, out, err stri
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\r\ntwo\x1b[2J"), 0o644))
 	var stdout, stderr bytes.Buffer
 	argv = append([]string{"-C", dir}, argv...)
-	status = run(t.Context(), argv, console{strings.NewReader(in), &stdout, &stderr})
+	status = run(t.Context(), argv, console{strings.NewReader(in), &stdout, &stderr, nil})
 	return status, stdout.String(), stderr.String()
 }
 
@@ -207,7 +207,7 @@ func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	for _, argv := range [][]string{{"call", "ls"}, {"list"}, {"list", "-json"}, {"session"}, {"tour"}} {
 		var stderr bytes.Buffer
-		status := run(t.Context(), argv, console{strings.NewReader(`{"id":1,"tool":"ls"}`), full{}, &stderr})
+		status := run(t.Context(), argv, console{strings.NewReader(`{"id":1,"tool":"ls"}`), full{}, &stderr, nil})
 		require.Equal(t, statusError, status, argv)
 		require.Contains(t, stderr.String(), "no space left on device", argv)
 	}
@@ -272,7 +272,7 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	cancel(errors.New("cancelled by the user"))
 	in, writer := io.Pipe()
 	var stderr bytes.Buffer
-	require.Equal(t, statusError, run(ctx, []string{"call", "ls", "-"}, console{in, io.Discard, &stderr}))
+	require.Equal(t, statusError, run(ctx, []string{"call", "ls", "-"}, console{in, io.Discard, &stderr, nil}))
 	require.Equal(t, "toolbox: cancelled by the user\n", stderr.String())
 	require.NoError(t, writer.Close())
 }
@@ -305,7 +305,7 @@ func TestSessionEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, writer := io.Pipe()
 	done := make(chan int)
-	go func() { done <- run(ctx, []string{"session"}, console{in, io.Discard, io.Discard}) }()
+	go func() { done <- run(ctx, []string{"session"}, console{in, io.Discard, io.Discard, nil}) }()
 	_, err := writer.Write([]byte("\n"))
 	require.NoError(t, err)
 	cancel()
@@ -317,7 +317,7 @@ func TestTour(t *testing.T) {
 	status, _, _ := toolbox(t, "", "tour")
 	require.Equal(t, statusUsage, status, "-C")
 	var stdout bytes.Buffer
-	require.Equal(t, statusOK, run(t.Context(), []string{"tour"}, console{nil, &stdout, io.Discard}))
+	require.Equal(t, statusOK, run(t.Context(), []string{"tour"}, console{nil, &stdout, io.Discard, nil}))
 	out := stdout.String()
 	require.Contains(t, out, `3(escaped) odd\nerror: not an error`)
 	require.Contains(t, out, "2500 number 2500")

@@ -28,7 +28,7 @@ const codeBadRequest = "BAD_REQUEST"
 // time. Each answer is one line, written when it is ready.
 func serve(ctx context.Context, c console, dir string, opts options) error {
 	log := &eventLog{}
-	session, spool, err := open(c, dir, opts, log)
+	session, spool, err := open(c, dir, opts, func(cfg *tools.Config) { cfg.Listener = log })
 	if err != nil {
 		return err
 	}

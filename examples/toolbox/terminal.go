@@ -9,6 +9,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taukit/taukit/escape"
+	"github.com/taukit/taukit/internal/illformed"
+	"github.com/taukit/taukit/shellrec"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/diff"
 )
@@ -35,6 +37,18 @@ func printText(w io.Writer, text string) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// live returns a function that shows a person what a command writes while it
+// runs. A character that comes in two pieces is shown when it is whole.
+func live(w io.Writer) func(tools.Call, shellrec.Stream, []byte) {
+	var pending [2]string
+	return func(_ tools.Call, s shellrec.Stream, p []byte) {
+		text := pending[s] + string(p)
+		whole := len(text) - illformed.Incomplete(text)
+		text, pending[s] = text[:whole], text[whole:]
+		_, _ = io.WriteString(w, escape.TerminalText(text))
+	}
 }
 
 // printLine prints one line for a person.

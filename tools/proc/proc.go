@@ -55,6 +55,10 @@ type Command struct {
 	// from descendants that hold it open; 0 means DefaultDrainWindow.
 	DrainWindow time.Duration
 
+	// Hurry, when it is closed, ends the grace of a command that is to end: it is
+	// killed at once. It may be nil.
+	Hurry <-chan struct{}
+
 	// PTY gives the command two pseudo-terminals of 24 rows and 80 columns in
 	// place of two pipes, where the system has them (Linux, macOS). Neither is
 	// its controlling terminal.
@@ -134,7 +138,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 //
 // To end a command, its process group gets SIGTERM, and SIGKILL as soon as the
 // command itself has ended or KillGrace is over. If ctx ends after the time was
-// over, that is at once.
+// over, or Hurry is closed, that is at once.
 func Run(ctx context.Context, c Command) (Outcome, error) {
 	if ctx.Err() != nil {
 		return Outcome{}, &StartError{context.Cause(ctx)}

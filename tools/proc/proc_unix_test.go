@@ -188,6 +188,22 @@ func TestCancellation(t *testing.T) {
 		require.Equal(t, proc.TimedOut, o.Reason)
 		require.Equal(t, 9, o.Signal)
 	})
+	t.Run("in a hurry", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		hurry := make(chan struct{})
+		c, got := sh("trap 'echo asked' TERM; echo ready; while :; do sleep 0.01; done")
+		c.KillGrace, c.Hurry = time.Hour, hurry
+		c.Output = func(s shellrec.Stream, p []byte) {
+			got.take(s, p)
+			if cancel(); strings.Contains(string(p), "asked") {
+				close(hurry)
+			}
+		}
+		o := run(t, ctx, c)
+		require.Equal(t, proc.Cancelled, o.Reason)
+		require.Equal(t, 9, o.Signal)
+		require.Equal(t, "ready\nasked\n", got.out.String())
+	})
 	t.Run("after the end", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c, got := sh("sleep 60 & echo done")

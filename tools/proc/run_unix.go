@@ -26,7 +26,7 @@ type tree struct {
 	exited  chan struct{} // closed when the process has ended
 	started time.Time
 
-	rang    bool // the process has ended, or the context
+	rang    bool // the bell did, once
 	state   state
 	until   time.Time // when the state is over; zero means never
 	outcome Outcome
@@ -83,16 +83,25 @@ func (t *tree) start(cmd *exec.Cmd) (err error) {
 	return nil
 }
 
-// watch rings the bell when the process or the context ends. It does not reap:
-// until that is done, no other process can get the id.
+// watch rings the bell when the process or the context ends, or somebody is in a
+// hurry. It does not reap: until that is done, no other process can get the id.
 func (t *tree) watch(p *os.Process) {
 	t.process, t.exited = p, make(chan struct{})
 	go func() {
 		waitExit(p.Pid)
-		close(t.exited)
 		t.bell.ring()
+		close(t.exited)
 	}()
 	t.bell.unhook = context.AfterFunc(t.ctx, t.bell.ring)
+	if t.c.Hurry != nil {
+		go func() {
+			select {
+			case <-t.c.Hurry:
+				t.bell.ring()
+			case <-t.exited:
+			}
+		}()
+	}
 }
 
 // turn waits until there is something to do, and does it.
@@ -178,8 +187,17 @@ func (t *tree) whileAsked() {
 	case hasExited(t.process.Pid):
 		t.kill() // who ignored the first signal has no grace of its own
 		t.end()
-	case t.due(), t.outcome.Reason == TimedOut && t.ctx.Err() != nil:
+	case t.due(), t.hurried(), t.outcome.Reason == TimedOut && t.ctx.Err() != nil:
 		t.kill()
+	}
+}
+
+func (t *tree) hurried() bool {
+	select {
+	case <-t.c.Hurry:
+		return true
+	default:
+		return false
 	}
 }
 
