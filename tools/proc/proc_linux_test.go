@@ -10,9 +10,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"github.com/taukit/taukit/tools/proc"
@@ -137,9 +137,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		wait.Wait()
 	}
 	runSome(100) // what the runtime keeps, it has afterwards
-	goroutines, threads, files := runtime.NumGoroutine(), count(t, "/proc/self/task"), count(t, "/proc/self/fd")
+	threads, files := count(t, "/proc/self/task"), count(t, "/proc/self/fd")
 	runSome(calls)
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines }, patience, time.Millisecond)
+	goleak.VerifyNone(t)
 	require.LessOrEqual(t, count(t, "/proc/self/task"), threads+4, "four at once need threads, a thousand in turn no more")
 	require.Equal(t, files, count(t, "/proc/self/fd"))
 	var status unix.WaitStatus
