@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"time"
 )
 
 // MaxBytes is the size of the largest original that a [Store] takes, in bytes.
@@ -92,15 +93,16 @@ func PutFile(ctx context.Context, s Store, f fs.File) (Descriptor, error) {
 	case info.Size() > MaxBytes:
 		return Descriptor{}, ErrTooLarge
 	}
-	return s.Put(ctx, info.Size(), &unchanged{file: f, before: info})
+	return s.Put(ctx, info.Size(), &unchanged{file: f, size: info.Size(), modified: info.ModTime()})
 }
 
 // unchanged reads a file and fails if it is not as it was when it is at its
 // end: before the store has got io.EOF, it publishes nothing.
 type unchanged struct {
-	file   fs.File
-	before fs.FileInfo
-	read   int64
+	file     fs.File
+	size     int64 // before
+	modified time.Time
+	read     int64
 }
 
 func (u *unchanged) Read(p []byte) (int, error) {
@@ -109,7 +111,7 @@ func (u *unchanged) Read(p []byte) (int, error) {
 	switch {
 	case u.read > MaxBytes:
 		return 0, ErrTooLarge
-	case u.read > u.before.Size():
+	case u.read > u.size:
 		return 0, ErrStale
 	case err == io.EOF: //nolint:errorlint // only EOF itself is the end
 		return n, u.atEnd()
@@ -122,7 +124,7 @@ func (u *unchanged) atEnd() error {
 	if err != nil {
 		return err
 	}
-	if u.read != u.before.Size() || after.Size() != u.before.Size() || !after.ModTime().Equal(u.before.ModTime()) {
+	if u.read != u.size || after.Size() != u.size || !after.ModTime().Equal(u.modified) {
 		return ErrStale
 	}
 	return io.EOF
@@ -174,7 +176,7 @@ func openVerified(ctx context.Context, s Store, key Key) (io.ReadCloser, Descrip
 		_ = r.Close()
 		return nil, Descriptor{}, ErrIntegrity
 	}
-	if _, ok := r.(*verified); ok { // it is done already
+	if v, ok := r.(*verified); ok && v.want == d && v.read == 0 { // it is done already
 		return r, d, nil
 	}
 	return newVerified(ctx, r, d), d, nil

@@ -73,6 +73,7 @@ func openObjects(root *os.File) (*os.File, error) {
 	err := at("mkdir", root, objectsName, func(dir int) error { return unix.Mkdirat(dir, objectsName, modePrivate) })
 	if err == nil {
 		err = at("chmod", root, objectsName, func(dir int) error { return unix.Fchmodat(dir, objectsName, modePrivate, 0) })
+		_ = root.Sync() // no original is safe in a directory that a crash takes away
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err

@@ -56,6 +56,7 @@ type Imports struct {
 	closed bool
 	active sync.WaitGroup // imports; none begins once closed is set
 	own    *importDir     // nil before there is one
+	lost   []*importDir   // that were taken away; imports may still be using them
 }
 
 // NewImports returns an Imports. The error is [fs.ErrInvalid] for a prefix that
@@ -131,7 +132,8 @@ func (m *Imports) directory() (*importDir, error) {
 	if m.own == nil {
 		_, _ = SweepImports(m.dir, m.prefix, StaleAge) // a courtesy: its failure is nobody's problem
 	} else {
-		m.own.unlock()
+		m.lost = append(m.lost, m.own)
+		m.own = nil
 	}
 	var err error
 	m.own, err = makeImportDir(m.dir, m.prefix)
@@ -168,6 +170,10 @@ func (m *Imports) Close() error {
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, d := range m.lost {
+		d.unlock()
+	}
+	m.lost = nil
 	if m.own == nil {
 		return nil
 	}
