@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/taukit/taukit/dirlock"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/patch"
@@ -78,19 +80,38 @@ func (t *patchTool) Call(ctx context.Context, call Call) Outcome {
 	if err != nil {
 		return Fail(ctx, err, Display{})
 	}
-	result, err := t.apply(ctx, call, text)
-	d := patchDisplay(result.Changes)
-	if err != nil {
-		return Fail(ctx, patchError(ctx, result, err), d)
-	}
-	return Succeed(framing.Result{Body: patchBody(result)}, d)
-}
-
-func (t *patchTool) apply(ctx context.Context, call Call, text string) (patch.Result, error) {
 	p, err := patch.Parse(text)
 	if err != nil {
-		return patch.Result{}, err
+		return Fail(ctx, patchError(ctx, patch.Result{}, err), Display{})
 	}
+	resolve := func() ([]string, error) { return patchDirs(call.Dir, p.Targets()) }
+	return t.underLock(ctx, call, Display{}, resolve, func(ctx context.Context, call Call) Outcome {
+		result, err := t.apply(ctx, call, p)
+		d := patchDisplay(result.Changes)
+		if err != nil {
+			return Fail(ctx, patchError(ctx, result, err), d)
+		}
+		return Succeed(framing.Result{Body: patchBody(result)}, d)
+	})
+}
+
+// patchDirs returns the directories to lock for a patch.
+func patchDirs(base string, targets []patch.Target) (dirs []string, err error) {
+	for _, t := range targets {
+		resolve := dirlock.WriteDir
+		if t.Role == patch.Source {
+			resolve = dirlock.EntryDir
+		}
+		dir, err := resolve(base, t.Path)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirlock.Normalize(dirs), nil
+}
+
+func (t *patchTool) apply(ctx context.Context, call Call, p *patch.Patch) (patch.Result, error) {
 	files, err := t.openPatched(ctx, call, p.Targets())
 	if err != nil {
 		return patch.Result{}, err
@@ -191,14 +212,17 @@ func patchError(ctx context.Context, r patch.Result, err error) error {
 		return e
 	}
 	failure := &framing.Error{Code: e.Code, Message: e.Message, Output: e.Output, Cause: e.Cause}
+	if len(r.Changes) == 0 && e.Code == dirlock.CodeLost {
+		return e
+	}
 	if len(r.Changes) == 0 {
 		failure.Fields = []framing.Header{{Key: "changed", Value: "false"}}
 		return failure
 	}
-	failure.Fields = []framing.Header{
-		{Key: "partial", Value: "true"},
-		{Key: "files_changed", Value: strconv.Itoa(len(r.Changes))},
-	}
+	failure.Fields = append(slices.Clone(e.Fields),
+		framing.Header{Key: "partial", Value: "true"},
+		framing.Header{Key: "files_changed", Value: strconv.Itoa(len(r.Changes))},
+	)
 	output := append([]string{"Partial changes applied before failure:"}, changeList(r.Changes)...)
 	if e.Output != "" {
 		output = append(output, "", e.Output)
@@ -212,7 +236,10 @@ func patchError(ctx context.Context, r patch.Result, err error) error {
 func knownPatchError(ctx context.Context, err error) *framing.Error {
 	var parse *patch.ParseError
 	var e *patch.Error
+	var lost *framing.Error
 	switch {
+	case errors.As(err, &lost) && lost.Code == dirlock.CodeLost:
+		return lost
 	case errors.As(err, &parse):
 		return &framing.Error{Code: parse.Code, Message: parse.Message(escapeField), Cause: parse}
 	case errors.As(err, &e):

@@ -1,11 +1,6 @@
 package tools
 
-import (
-	"fmt"
-	"slices"
-
-	"github.com/taukit/taukit/escape"
-)
+import "slices"
 
 // An EditStyle is a way for a model to say what it wants to change.
 type EditStyle string
@@ -17,20 +12,23 @@ const (
 	EditPatch   EditStyle = "patch"   // patches: the tool apply_patch
 )
 
+// CoreSet returns the names of the tools that the least of agents needs.
+func CoreSet() []string { return []string{"read", "edit", "shell"} }
+
 // Names returns the names of all tools of this package, in the order of
 // registration.
 func Names() []string {
 	var names []string
-	for _, t := range (Config{}).builtin(Env{}) {
+	for _, t := range (Config{}).builtin(Env{}, EditReplace) {
 		names = append(names, t.Definition().Name)
 	}
 	return names
 }
 
 // builtin returns the tools of this package in the order of registration.
-func (cfg Config) builtin(env Env) []Tool {
+func (cfg Config) builtin(env Env, style EditStyle) []Tool {
 	edit := NewEdit(env)
-	if cfg.EditStyle == EditLines {
+	if style == EditLines {
 		edit = NewLineEdit(env)
 	}
 	return []Tool{
@@ -43,35 +41,78 @@ func (cfg Config) builtin(env Env) []Tool {
 		NewWrite(env),
 		NewShell(env, cfg.Shell),
 		NewShellCommand(env, cfg.Shell),
+		NewWorkdir(env),
+		NewDirLock(env),
+		NewExport(env),
+		NewImport(env),
+		NewReadImage(env),
 	}
 }
 
-// choose returns the tools to expose.
+// choose returns the tools to expose, in the order of registration.
 func (cfg Config) choose(env Env) ([]Tool, error) {
-	ours := cfg.builtin(env)
-	if cfg.Tools != nil {
-		return exposed(append(ours, cfg.Own...), cfg.Tools)
+	style, err := cfg.style()
+	if err != nil {
+		return nil, err
 	}
-	return append(slices.DeleteFunc(ours, func(t Tool) bool {
-		name := t.Definition().Name
-		return name == "write" || name == "shell_command" || cfg.EditStyle == EditPatch && name == "edit" ||
-			cfg.EditStyle != EditPatch && name == "apply_patch"
-	}), cfg.Own...), nil
+	all := append(cfg.builtin(env, style), cfg.Own...)
+	if err := checkNames(all, cfg.Tools, cfg.Policy.DisableTools, cfg.Policy.EnableTools); err != nil {
+		return nil, err
+	}
+	c := choice{tools: all, enabled: map[string]bool{}, based: cfg.based(style)}
+	for _, t := range all {
+		d := t.Definition()
+		c.set(d, d.Name != "write" || cfg.ExposeAll)
+	}
+	switch {
+	case !cfg.ExposeAll:
+		cfg.Policy.apply(&c, cfg, editorTags(style))
+	case cfg.Tools != nil:
+		clear(c.enabled)
+		c.named(cfg.Tools, true)
+	}
+	return slices.DeleteFunc(all, func(t Tool) bool { return !c.enabled[t.Definition().Name] }), nil
 }
 
-// exposed returns the tools that have one of the names.
-func exposed(tools []Tool, names []string) ([]Tool, error) {
-	var list []Tool
-	missing := slices.Clone(names)
-	for _, t := range tools {
-		if name := t.Definition().Name; slices.Contains(names, name) {
-			list = append(list, t)
-			missing = slices.DeleteFunc(missing, func(n string) bool { return n == name })
+// editorTags are the tags of the editor for a style.
+func editorTags(style EditStyle) []string {
+	switch style {
+	case EditLines:
+		return []string{"shell:edit:line"}
+	case EditPatch:
+		return []string{"shell:edit:apply_patch"}
+	default:
+		return []string{"shell:edit:replace"}
+	}
+}
+
+// based returns what tells whether the configuration has what a tool needs.
+func (cfg Config) based(style EditStyle) func(d Definition) bool {
+	shell := "shell"
+	if slices.Contains(cfg.ModelTags, TagChatGPT) {
+		shell = "shell_command"
+	}
+	return func(d Definition) bool {
+		switch d.Name {
+		case "dir_lock":
+			return cfg.Locks != nil
+		}
+		if cfg.ExposeAll {
+			return true
+		}
+		switch d.Name {
+		case "edit":
+			return style != EditPatch
+		case "apply_patch":
+			return style == EditPatch
+		case "shell", "shell_command":
+			return d.Name == shell
+		case "export", "import":
+			return cfg.Store != nil
+		case "read_image":
+			return cfg.Store != nil && cfg.Images
+		default:
+			return true
 		}
 	}
-	if len(missing) > 0 {
-		shown, _ := escape.Field(missing[0])
-		return nil, fmt.Errorf("unknown tool: %s", shown)
-	}
-	return list, nil
 }

@@ -6,6 +6,7 @@ import "github.com/taukit/taukit/tools/diff"
 const (
 	StatusOK        = "ok"
 	StatusCancelled = "cancelled"
+	StatusWaiting   = "waiting"
 )
 
 // A Display is what a user interface shows of a call. Its texts are made of
@@ -16,6 +17,7 @@ type Display struct {
 	Figures string // what came of it in the tool's own form, with what separates it from Args, such as ", 3 matches"
 	Mode    string // how a tool with several modes ran; empty for others
 	Status  string // "ok", "cancelled", the message of a failure, or a tool's own word
+	Waiting string // what the call waits for, while it does
 	Stats   *Stats // what is in the visible body; nil if the call had none
 	Changes []Change
 	Diffs   diff.Payload

@@ -43,6 +43,12 @@ func NewEdit(env Env) Tool {
 }
 
 func (t *editTool) call(ctx context.Context, call Call, a args.Edit, d Display) Outcome {
+	return t.underLock(ctx, call, d, call.writeDir(string(a.Path)), func(ctx context.Context, call Call) Outcome {
+		return t.edit(ctx, call, a, d)
+	})
+}
+
+func (t *editTool) edit(ctx context.Context, call Call, a args.Edit, d Display) Outcome {
 	edits := make([]replace.Edit, len(a.Edits))
 	for i, e := range a.Edits {
 		edits[i] = replace.Edit(e)

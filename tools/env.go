@@ -2,6 +2,7 @@ package tools
 
 import (
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/tools/confine"
 	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/proc"
 	"github.com/taukit/taukit/tools/workspace"
@@ -18,6 +19,18 @@ type Env struct {
 	// Guard refuses changes of files that the agent has not read as they are
 	// now; nil refuses nothing.
 	Guard *guard.Policy
+	// Locks are the directory locks of agents; nil is no locking.
+	Locks Locks
+	// Confine starts the commands of agents that hold no lock; nil leaves them
+	// able to write.
+	Confine *confine.Chain
+	// Store keeps the originals of artifacts, and Imports the files that are made
+	// of them; without them the tools that need them have nothing.
+	Store   artifact.Store
+	Imports *artifact.Imports
+	// Workdirs are the directories that agents work in; only NewWorkdir needs
+	// them.
+	Workdirs *Workdirs
 	// Drains reads the output of processes that outlive their command; without
 	// it, they cannot write any more.
 	Drains *proc.Drains

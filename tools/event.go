@@ -3,10 +3,12 @@ package tools
 // A Phase is a point in the life of a call.
 type Phase string
 
-// The phases. Each call that reaches a tool has one Started and then exactly
-// one of the others.
+// The phases. Each call that reaches a tool has one Started and in the end exactly
+// one Result, Error or Cancelled. Between them it may be Waiting for a directory
+// lock, once for each lock.
 const (
 	PhaseStarted   Phase = "started"
+	PhaseWaiting   Phase = "waiting"
 	PhaseResult    Phase = "result"
 	PhaseError     Phase = "error"
 	PhaseCancelled Phase = "cancelled"
@@ -19,7 +21,7 @@ type Event struct {
 	Agent    string
 	Internal string  // the internal name of the tool
 	Visible  string  // the name that the model used
-	Display  Display // what was asked for, or what came of it
+	Display  Display // what was asked for, what the call waits for, or what came of it
 }
 
 // A Listener is told of events, on the goroutine of the call: a slow listener

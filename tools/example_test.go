@@ -49,6 +49,7 @@ func ExampleSession() {
 	// grep [shell:read shell:search]
 	// edit [shell:edit shell:edit:replace shell:mutates-files]
 	// shell [shell:exec shell:exec:generic]
+	// workdir [shell:workdir]
 	// 1(crlf) first
 	// 2(no_nl) last
 	// notes.txt .. ok

@@ -16,10 +16,14 @@ import (
 	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/confine"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	confine.RunHelper()
+	goleak.VerifyTestMain(m)
+}
 
 // newWorkspace returns a workspace in a new directory with the given files.
 func newWorkspace(t testing.TB, files map[string]string) *workspace.Workspace {

@@ -49,6 +49,12 @@ func lineEditDisplay(a args.LineEdit) Display {
 }
 
 func (t *lineEditTool) call(ctx context.Context, call Call, a args.LineEdit, d Display) Outcome {
+	return t.underLock(ctx, call, d, call.writeDir(string(a.Path)), func(ctx context.Context, call Call) Outcome {
+		return t.edit(ctx, call, a, d)
+	})
+}
+
+func (t *lineEditTool) edit(ctx context.Context, call Call, a args.LineEdit, d Display) Outcome {
 	edits := make([]lineedit.Edit, len(a.Edits))
 	for i, e := range a.Edits {
 		edits[i] = lineedit.Edit{

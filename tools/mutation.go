@@ -56,7 +56,11 @@ func (e Env) judgeAndCommit(ctx context.Context, call Call, c *workspace.Change,
 	if err != nil {
 		return mutated{}, err
 	}
-	outcome, err := c.Commit(ctx, after, nil)
+	// Once more before directories are made, of which the commit asks nobody.
+	if err := call.holds(ctx); err != nil {
+		return mutated{}, err
+	}
+	outcome, err := c.Commit(ctx, after, call.check)
 	return mutated{outcome, after}, err
 }
 

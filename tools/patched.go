@@ -150,7 +150,12 @@ func snapshotOf(entry workspace.Entry, data []byte) (patch.Snapshot, error) {
 
 // Mkdir makes a directory.
 func (p *patched) Mkdir(ctx context.Context, key string) error {
-	return p.do(ctx, key, func(e workspace.Entry) error { return e.Mkdir(ctx) })
+	return p.do(ctx, key, func(e workspace.Entry) error {
+		if err := p.call.holds(ctx); err != nil {
+			return err
+		}
+		return e.Mkdir(ctx)
+	})
 }
 
 // Rmdir removes an empty directory.
@@ -197,7 +202,7 @@ func (p *patched) Stage(ctx context.Context, w patch.Write) (patch.Staged, error
 		_ = entry.Close()
 		return nil, patchCause(err)
 	}
-	return &patchedWrite{staged, entry}, nil
+	return &patchedWrite{staged, entry, p.call.check}, nil
 }
 
 // target returns the entry that a write is for.
@@ -223,7 +228,7 @@ func (p *patched) Rename(ctx context.Context, from patch.Snapshot, to string) er
 		return err
 	}
 	defer source.Close() //nolint:errcheck // what matters is the new name
-	err = p.do(ctx, to, func(dest workspace.Entry) error { return source.Rename(ctx, dest, nil) })
+	err = p.do(ctx, to, func(dest workspace.Entry) error { return source.Rename(ctx, dest, p.call.check) })
 	if errors.Is(err, syscall.EXDEV) {
 		return p.copyOver(ctx, source, to)
 	}
@@ -249,10 +254,10 @@ func (p *patched) copyOver(ctx context.Context, source workspace.Entry, to strin
 			staged.Discard()
 			return err
 		}
-		if err := staged.Publish(ctx, nil); err != nil {
+		if err := staged.Publish(ctx, p.call.check); err != nil {
 			return err
 		}
-		if err := source.Remove(ctx, nil); err != nil {
+		if err := source.Remove(ctx, p.call.check); err != nil {
 			p.takeBack(ctx, to, data)
 			return err
 		}
@@ -277,13 +282,14 @@ func (p *patched) Remove(ctx context.Context, old patch.Snapshot) error {
 		return err
 	}
 	defer entry.Close() //nolint:errcheck // what matters is that it is gone
-	return patchCause(entry.Remove(ctx, nil))
+	return patchCause(entry.Remove(ctx, p.call.check))
 }
 
 // A patchedWrite is a write that is prepared.
 type patchedWrite struct {
 	staged workspace.Staged
 	entry  workspace.Entry
+	check  workspace.Check
 }
 
 // Sync puts the content on disk.
@@ -292,7 +298,7 @@ func (w *patchedWrite) Sync(ctx context.Context) error { return patchCause(w.sta
 // Publish makes the write visible.
 func (w *patchedWrite) Publish(ctx context.Context) error {
 	defer w.entry.Close() //nolint:errcheck // what matters is what was published
-	return patchCause(w.staged.Publish(ctx, nil))
+	return patchCause(w.staged.Publish(ctx, w.check))
 }
 
 // Discard removes what is left of the write.

@@ -5,13 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/dirlock"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/patch"
+	"github.com/taukit/taukit/tools/confine"
+	"github.com/taukit/taukit/tools/discovery"
 	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/proc"
 	"github.com/taukit/taukit/tools/workspace"
@@ -40,21 +45,50 @@ type Config struct {
 	// nil refuses nothing.
 	Guard *guard.Policy
 
+	// Workdirs remembers the working directories of agents beyond the session; nil
+	// does not.
+	Workdirs WorkdirStore
+	// Discoverer finds instructions and skills. By default it looks in the home
+	// directory of the user and, if the files are those of the host, in the
+	// projects that agents work in; [NoDiscovery] finds nothing.
+	Discoverer discovery.Discoverer
+
+	// Store keeps the originals that the tools export, import and read_image
+	// refer to; without one there are no such tools.
+	Store artifact.Store
+	// ImportDir is the parent directory of the session's imported files, by
+	// default that of temporary files.
+	ImportDir string
+
+	// Locks is where directory locks are kept; nil is no locking. The session is
+	// one instance of it.
+	Locks dirlock.Backend
+
 	// Shell says how commands are run.
 	Shell ShellConfig
 
-	// EditStyle says how a model edits, by default EditReplace.
-	EditStyle EditStyle
 	// PatchMode says what apply_patch does with a patch that does not fit as a
 	// whole.
 	PatchMode patch.Mode
 
 	// Own are the harness's own tools, which come behind ours.
 	Own []Tool
-	// Tools are the names of the tools to expose, ours and own, in any order. By
-	// default these are all of them but write, with edit or apply_patch as the
-	// EditStyle says; [Names] returns all of ours.
+
+	// ModelTags describe the model: what it is trained on. With them, a Policy
+	// chooses the tools to expose; by default these are ours but write, with one
+	// editor and one shell, and all Own ones.
+	ModelTags []string
+	Policy    Policy
+	// EditStyle says how the model edits; by default its tags and the policy do.
+	EditStyle EditStyle
+	// Tools, if not nil, are the names of the tools to expose, ours and own, in
+	// any order; [Names] returns all of ours, and [CoreSet] the least.
 	Tools []string
+	// Images says that the model takes images.
+	Images bool
+	// ExposeAll exposes all tools, or all that Tools names, whatever the policy
+	// says and the model is.
+	ExposeAll bool
 
 	// Middleware wraps the running of each call, the first one outermost. It
 	// runs between the two events of the call.
@@ -69,8 +103,10 @@ type Config struct {
 // A Session is a set of tools for the agents of one harness. It is safe for
 // concurrent use.
 type Session struct {
-	workspace *workspace.Workspace
+	workdirs  *Workdirs
 	own       *artifact.Spool // to be closed with the session; may be nil
+	imports   *artifact.Imports
+	locks     *dirlock.Manager // nil without locking
 	drains    proc.Drains
 	userShell *UserShell
 	set       *Set
@@ -97,16 +133,17 @@ func New(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		workspace: cfg.Workspace,
-		listener:  cfg.Listener,
-		frame:     cmp.Or(cfg.FrameLimit, DefaultFrameLimit),
+		listener: cfg.Listener,
+		frame:    cmp.Or(cfg.FrameLimit, DefaultFrameLimit),
 	}
 	var err error
-	if s.workspace == nil {
-		if s.workspace, err = workspace.New(cfg.Root); err != nil {
+	ws := cfg.Workspace
+	if ws == nil {
+		if ws, err = workspace.New(cfg.Root); err != nil {
 			return nil, err
 		}
 	}
+	s.workdirs = NewWorkdirs(ws, cfg.Workdirs, cfg.discoverer(ws))
 	spool := cfg.Spool
 	if spool == nil && !cfg.NoSpool {
 		if s.own, err = artifact.NewSpool(artifact.Options{}); err != nil {
@@ -114,7 +151,22 @@ func New(cfg Config) (*Session, error) {
 		}
 		spool = s.own
 	}
-	env := Env{Workspace: s.workspace, Spool: spool, Guard: cfg.Guard, Drains: &s.drains}
+	if s.imports, err = artifact.NewImports(artifact.ImportOptions{Dir: cfg.ImportDir}); err != nil {
+		return nil, err
+	}
+	env := Env{
+		Workspace: ws, Spool: spool, Guard: cfg.Guard, Drains: &s.drains, Workdirs: s.workdirs,
+		Store: cfg.Store, Imports: s.imports,
+	}
+	if cfg.Locks != nil {
+		if s.locks, err = dirlock.New(context.Background(), cfg.Locks, dirlock.Options{}); err != nil {
+			return nil, err
+		}
+		env.Locks = s.locks
+		if cfg.Shell.ReadOnly != ReadOnlyOff {
+			env.Confine = confine.Default()
+		}
+	}
 	s.userShell = NewUserShell(env, cfg.Shell)
 	tools, err := cfg.choose(env)
 	if err != nil {
@@ -129,6 +181,21 @@ func New(cfg Config) (*Session, error) {
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s, nil
+}
+
+// NoDiscovery returns a Discoverer that finds nothing.
+func NoDiscovery() discovery.Discoverer { return nothing{} }
+
+// discoverer returns what looks at projects.
+func (cfg Config) discoverer(ws *workspace.Workspace) discovery.Discoverer {
+	if cfg.Discoverer != nil || !ws.OnHost() {
+		return cfg.Discoverer
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		home = "" // there is no user, as in a service
+	}
+	return discovery.New(discovery.Options{Home: home})
 }
 
 // check refuses fields that contradict each other or cannot work.
@@ -149,8 +216,8 @@ func (cfg Config) check() error {
 	return nil
 }
 
-// Workdir returns the directory that relative paths start at.
-func (s *Session) Workdir() string { return s.workspace.Dir() }
+// Workdirs returns the directories that the agents of the session work in.
+func (s *Session) Workdirs() *Workdirs { return s.workdirs }
 
 // Definitions returns the exposed tools in the order of registration.
 func (s *Session) Definitions() []Definition { return s.set.Definitions() }
@@ -175,7 +242,8 @@ func (s *Session) Call(ctx context.Context, call Call) Outcome {
 	if call.Agent == "" {
 		call.Agent = DefaultAgent
 	}
-	call.Dir = s.workspace.Dir()
+	call.Dir, call.fault = s.workdirs.Dir(ctx, call.Agent)
+	call.check, call.progress = nil, nil
 	if s.listener == nil {
 		return s.run(ctx, tool, call)
 	}
@@ -183,7 +251,7 @@ func (s *Session) Call(ctx context.Context, call Call) Outcome {
 }
 
 // UserShell runs a command that a person typed; without a Dir, it is run in the
-// working directory. ctx cancels it, and so does the end of the session. It makes
+// directory that the agent works in. ctx cancels it, and so does the end of the session. It makes
 // no events.
 func (s *Session) UserShell(ctx context.Context, c UserCommand) Outcome {
 	ctx, done, err := s.admit(ctx)
@@ -192,7 +260,9 @@ func (s *Session) UserShell(ctx context.Context, c UserCommand) Outcome {
 	}
 	defer done()
 	if c.Dir == "" {
-		c.Dir = s.workspace.Dir()
+		if c.Dir, err = s.workdirs.Dir(ctx, cmp.Or(c.Agent, DefaultAgent)); err != nil {
+			return Fail(ctx, err, commandDisplay(c.Command))
+		}
 	}
 	return s.userShell.Run(ctx, c)
 }
@@ -214,6 +284,9 @@ func (s *Session) admit(ctx context.Context) (_ context.Context, done func(), er
 
 // run runs a call to its final outcome.
 func (s *Session) run(ctx context.Context, tool Tool, call Call) Outcome {
+	if call.fault != nil {
+		return Fail(ctx, call.fault, Display{})
+	}
 	out := s.handler(ctx, call)
 	bad := out.Error != nil && out.Error.Code == framing.CodeInvalidArguments
 	if out.Display.Args == "" && !bad { // who failed the call may not know what it asked for
@@ -234,6 +307,11 @@ func (s *Session) observed(ctx context.Context, tool Tool, call Call) (out Outco
 	}
 	event.Display = preview(tool, call)
 	s.listener.Event(event)
+	call.progress = func(d Display) {
+		waiting := event
+		waiting.Phase, waiting.Display = PhaseWaiting, d
+		s.listener.Event(waiting)
+	}
 
 	event.Phase, event.Display.Status = PhaseError, internalError(call.Tool)
 	defer func() { s.listener.Event(event) }()
@@ -278,9 +356,10 @@ func (s *Session) enter() bool {
 	return true
 }
 
-// Close cancels the running calls, waits for them, reads no more output of what
-// commands have left behind, and removes what was saved in the session's own
-// spool. It is idempotent; later calls are answered as
+// Close cancels the running calls, waits for them and for scans of projects,
+// releases all locks, reads no more output of what
+// commands have left behind, and removes imported files and what was saved in the
+// session's own spool. It is idempotent; later calls are answered as
 // cancelled. A tool, a listener or middleware must not call it: it would wait
 // for itself.
 func (s *Session) Close() error {
@@ -289,5 +368,12 @@ func (s *Session) Close() error {
 	s.mu.Unlock()
 	s.cancel(errClosed)
 	s.calls.Wait()
-	return errors.Join(s.drains.Close(), s.own.Close())
+	return errors.Join(s.closeLocks(), s.workdirs.Close(), s.drains.Close(), s.imports.Close(), s.own.Close())
+}
+
+func (s *Session) closeLocks() error {
+	if s.locks == nil {
+		return nil
+	}
+	return s.locks.Close(context.Background())
 }

@@ -50,7 +50,7 @@ func openSession(t testing.TB, cfg tools.Config) (s *tools.Session, artifacts st
 func sessionOf(t testing.TB, cfg tools.Config, own ...tools.Tool) (*tools.Session, *eventLog) {
 	t.Helper()
 	log := &eventLog{}
-	if cfg.Root == "" {
+	if cfg.Root == "" && cfg.Workspace == nil {
 		cfg.Root = t.TempDir()
 	}
 	cfg.Own, cfg.Listener = own, log

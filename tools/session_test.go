@@ -33,11 +33,11 @@ func TestSessionExposesTools(t *testing.T) {
 	for _, tt := range []struct {
 		allowed, want []string
 	}{
-		{nil, []string{"read", "ls", "find", "grep", "edit", "shell", "zed", "done"}},
+		{nil, []string{"read", "ls", "find", "grep", "edit", "shell", "workdir", "zed", "done"}},
 		{[]string{"done", "read"}, []string{"read", "done"}},
 		{[]string{"ls", "ls"}, []string{"ls"}},
 		{[]string{}, nil},
-		{[]string{"write", "apply_patch", "edit"}, []string{"edit", "apply_patch", "write"}},
+		{[]string{"write", "edit"}, []string{"edit", "write"}},
 	} {
 		s, log := sessionOf(t, tools.Config{Tools: tt.allowed}, zed, done)
 		require.Equal(t, tt.want, definitions(s))

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -66,6 +64,10 @@ type ShellConfig struct {
 	// Live is given the output of commands as it arrives, with the call that it is
 	// of. It must not block, nor keep the slice. It may be nil.
 	Live func(call Call, s shellrec.Stream, p []byte)
+
+	// ReadOnly says how sure it must be that a command cannot write, if locking is
+	// on and the agent holds no lock that covers its directory.
+	ReadOnly ReadOnly
 
 	// Authorize refuses a command by an error, before anything is done for it. It
 	// sees the command as it was given and the canonical directory; [Allowlist]
@@ -184,18 +186,29 @@ func (r *shellRunner) call(ctx context.Context, call Call, c shellCall, d Displa
 		return Fail(ctx, err, d)
 	}
 	c.timeout = cmp.Or(c.timeout, r.cfg.DefaultTimeout)
+	a, err := r.access(ctx, call, dir)
+	if err != nil {
+		return Fail(ctx, err, d)
+	}
+	defer a.close()
+	d.Mode = a.mode
+	ctx, done := a.context(ctx)
+	defer done()
 	t := newTranscript(r.Spool, truncate.Shell)
 	defer t.discard()
-	end, err := r.run(ctx, c, dir, func(s shellrec.Stream, p []byte) {
+	end, err := r.run(ctx, c, dir, a, func(s shellrec.Stream, p []byte) {
 		if r.cfg.Live != nil {
 			r.cfg.Live(call, s, p)
 		}
 		t.write(s, p)
 	})
+	if err == nil {
+		err = a.lost(ctx, end)
+	}
 	if err != nil {
 		return Fail(ctx, err, d)
 	}
-	return ended(end, t, d)
+	return ended(end, a, t, d)
 }
 
 // admit checks all that can be checked before anything is done, and returns the
@@ -221,22 +234,16 @@ func (r *shellRunner) admit(ctx context.Context, call Call, c shellCall) (dir st
 	return dir, nil
 }
 
-// directory returns the canonical path of a directory that a command can be run
-// in, which is more than that it exists.
+// directory returns the canonical path of a directory to run a command in.
 func (r *shellRunner) directory(ctx context.Context, call Call, given string) (string, error) {
 	if !r.Workspace.OnHost() {
 		return "", &workspace.Error{Code: framing.CodeIO, Reason: "this file system runs no commands", Err: errors.ErrUnsupported}
 	}
-	dir, err := r.Workspace.Directory(ctx, call.Dir, given)
-	if err != nil {
-		return "", err
-	}
-	_, err = os.Stat(dir + string(filepath.Separator) + ".")
-	return dir, err
+	return r.Workspace.Directory(ctx, call.Dir, given)
 }
 
 // run runs the command of a call that has been admitted.
-func (r *shellRunner) run(ctx context.Context, c shellCall, dir string, output func(shellrec.Stream, []byte)) (proc.Outcome, error) {
+func (r *shellRunner) run(ctx context.Context, c shellCall, dir string, a *access, output func(shellrec.Stream, []byte)) (proc.Outcome, error) {
 	argv := append(append([]string{}, r.cfg.Prefix...), r.cfg.Path, "-c", c.command)
 	end, err := proc.Run(ctx, proc.Command{
 		Path:        argv[0],
@@ -249,6 +256,7 @@ func (r *shellRunner) run(ctx context.Context, c shellCall, dir string, output f
 		Hurry:       r.cfg.Hurry,
 		PTY:         r.cfg.PTY,
 		Output:      output,
+		Start:       a.start(ctx, r.cfg.ReadOnly),
 		Drains:      r.Drains,
 	})
 	if err != nil {
@@ -259,8 +267,11 @@ func (r *shellRunner) run(ctx context.Context, c shellCall, dir string, output f
 
 // ended returns the outcome of a command that was started: a result, whatever
 // came of it.
-func ended(end proc.Outcome, t *transcript, d Display) Outcome {
+func ended(end proc.Outcome, a *access, t *transcript, d Display) Outcome {
 	result := resultOf(end)
+	if a.readOnly != "" {
+		result.Add("read_only", a.readOnly)
+	}
 	t.addTo(&result)
 	d.Stats = statsOf(result.Body)
 	d.Status = statusOfCommand(end)

@@ -6,12 +6,17 @@ import (
 
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/tools/confine"
 	"github.com/taukit/taukit/tools/proc"
 )
 
 // startFailure returns the error of a command that was not started.
 func startFailure(ctx context.Context, err error) error {
 	var start *proc.StartError
+	var open *confine.UnavailableError
+	if errors.As(err, &open) {
+		return unconfined(open)
+	}
 	if isEnd(ctx, err) || !errors.As(err, &start) {
 		return err
 	}

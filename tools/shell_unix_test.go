@@ -27,6 +27,7 @@ type shell struct {
 	mu      sync.Mutex
 	written strings.Builder
 	seen    chan struct{} // receives after each piece of output
+	root    string
 }
 
 func newShell(t *testing.T, cfg tools.ShellConfig) *shell {
@@ -38,7 +39,8 @@ func newShell(t *testing.T, cfg tools.ShellConfig) *shell {
 		s.written.Write(p)
 		s.seen <- struct{}{}
 	}
-	s.Session, s.log = sessionOf(t, tools.Config{Root: newWorkspace(t, nil).Dir(), Shell: cfg, Tools: []string{"shell", "shell_command"}})
+	s.root = newWorkspace(t, nil).Dir()
+	s.Session, s.log = sessionOf(t, tools.Config{Root: s.root, Shell: cfg, ExposeAll: true})
 	return s
 }
 
@@ -95,7 +97,7 @@ func TestACancelledCommandIsAResult(t *testing.T) {
 	out = s.Call(ctx, tools.Call{ID: "2", Tool: "shell", Arguments: encode(t, command("echo x >f"))})
 	require.Equal(t, "cancelled: the user", out.Text)
 	s.log.requireLife(t, "2", tools.PhaseCancelled)
-	require.True(t, removed(filepath.Join(s.Workdir(), "f")))
+	require.True(t, removed(filepath.Join(s.root, "f")))
 }
 
 func TestCloseEndsCommands(t *testing.T) {
@@ -140,7 +142,7 @@ func TestCommandsThatCannotStart(t *testing.T) {
 
 func TestDirectoriesOfCommands(t *testing.T) {
 	s := newShell(t, tools.ShellConfig{})
-	root := s.Workdir()
+	root := s.root
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "a/b"), 0o700))
 	require.NoError(t, os.Symlink("a/b", filepath.Join(root, "link")))
 	require.NoError(t, os.Symlink("loop", filepath.Join(root, "loop")))
@@ -168,7 +170,7 @@ func TestDirectoriesOfCommands(t *testing.T) {
 
 func TestARemovedWorkingDirectory(t *testing.T) {
 	s := newShell(t, tools.ShellConfig{})
-	require.NoError(t, os.Remove(s.Workdir()))
+	require.NoError(t, os.Remove(s.root))
 	require.Equal(t, `error: cannot run in ".": no such file or directory`, s.run(t, command("true")).Text)
 }
 
@@ -212,10 +214,10 @@ func TestAuthorize(t *testing.T) {
 		}
 		return nil
 	}})
-	require.NoError(t, os.Mkdir(filepath.Join(s.Workdir(), "d"), 0o700))
-	require.NoError(t, os.Symlink("d", filepath.Join(s.Workdir(), "link")))
+	require.NoError(t, os.Mkdir(filepath.Join(s.root, "d"), 0o700))
+	require.NoError(t, os.Symlink("d", filepath.Join(s.root, "link")))
 	require.Nil(t, s.run(t, map[string]any{"command": " true ", "cwd": "link"}).Error)
-	require.Equal(t, []string{" true ", filepath.Join(s.Workdir(), "d")}, asked)
+	require.Equal(t, []string{" true ", filepath.Join(s.root, "d")}, asked)
 	out := s.run(t, command("rm x"))
 	require.Equal(t, tools.CodeShellDenied, out.Error.Code)
 	require.Equal(t, `error: no\nremoving`, out.Text)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/tools/workspace"
 )
 
 // A Tool is one tool that a model can call; [NewTool] makes one of a struct and a
@@ -54,6 +55,10 @@ type Call struct {
 	Tool      string // the name that the model used
 	Arguments []byte // the argument text exactly as the model sent it
 	Dir       string // absolute; where relative paths start. A Session sets it, whatever it was
+
+	fault    error           // why Dir could not be set
+	check    workspace.Check // to ask before each change that others can see; nil is fine
+	progress func(Display)   // tells that the call waits; may be nil
 }
 
 // An Outcome is what became of a call. Make one with [Succeed] or [Fail].

@@ -27,9 +27,10 @@ func NewUserShell(env Env, cfg ShellConfig) *UserShell {
 // A UserCommand is a command that a person typed.
 type UserCommand struct {
 	Command string
-	// Dir is the absolute directory to run it in, by default that of the
-	// workspace.
-	Dir string
+	// Dir is the absolute directory to run it in. By default it is that of the
+	// workspace, or in a Session that of the Agent, by default [DefaultAgent].
+	Dir   string
+	Agent string
 	// Live is given the output as it arrives, cut between characters and at most
 	// 10,240 bytes of both streams together; if that is not all, then the text
 	// "[output truncated]" once. It must not block, nor keep the slice. It may be
@@ -53,14 +54,14 @@ func (u *UserShell) Run(ctx context.Context, c UserCommand) Outcome {
 	t := newTranscript(u.runner.Spool, truncate.UserShell)
 	defer t.discard()
 	live := liveView{show: c.Live, room: maxLive}
-	end, err := u.runner.run(ctx, call, dir, func(s shellrec.Stream, p []byte) {
+	end, err := u.runner.run(ctx, call, dir, new(access), func(s shellrec.Stream, p []byte) {
 		live.write(s, p)
 		t.write(s, p)
 	})
 	if err != nil {
 		return Fail(ctx, err, d)
 	}
-	return ended(end, t, d)
+	return ended(end, new(access), t, d)
 }
 
 // checkCommand refuses what the argument of the tool shell refuses.

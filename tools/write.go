@@ -40,6 +40,12 @@ func (t *writeTool) call(ctx context.Context, call Call, a args.Write, d Display
 		reason := fmt.Sprintf("content exceeds %d bytes", workspace.MaxEditBytes)
 		return Fail(ctx, fileFailure(workspace.OpWrite, path, &workspace.Error{Code: framing.CodeTooLarge, Reason: reason}), d)
 	}
+	return t.underLock(ctx, call, d, call.writeDir(path), func(ctx context.Context, call Call) Outcome {
+		return t.write(ctx, call, path, content, d)
+	})
+}
+
+func (t *writeTool) write(ctx context.Context, call Call, path string, content []byte, d Display) Outcome {
 	var before, after endings
 	done, err := t.mutate(ctx, call, mutation{
 		op:     workspace.OpWrite,

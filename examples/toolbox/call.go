@@ -17,7 +17,7 @@ func call(ctx context.Context, c console, dir string, opts options, argv []strin
 	// The spool is not closed: what is printed may name a saved output, which
 	// is to be read afterwards. A later run removes it as the remains of a dead
 	// process, when it is 15 minutes old.
-	session, _, err := open(c, dir, opts, func(cfg *tools.Config) {
+	session, own, err := open(c, dir, opts, func(cfg *tools.Config) {
 		if isTerminal(c.err) {
 			cfg.Shell.Live = live(c.err)
 		}
@@ -25,6 +25,7 @@ func call(ctx context.Context, c console, dir string, opts options, argv []strin
 	if err != nil {
 		return err
 	}
+	defer own.removeStore()
 	defer session.Close() //nolint:errcheck // the process is about to end
 
 	name := argv[0]

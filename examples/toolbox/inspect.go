@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -14,7 +15,7 @@ import (
 
 // inspect answers the calls whose names begin with "@". They are for tests of
 // a harness and are never shown to a model.
-func (s *server) inspect(ctx context.Context, name string, arguments []byte) tools.Outcome {
+func (s *server) inspect(ctx context.Context, agent, name string, arguments []byte) tools.Outcome {
 	var result framing.Result
 	var err error
 	switch name {
@@ -22,6 +23,10 @@ func (s *server) inspect(ctx context.Context, name string, arguments []byte) too
 		result = s.exposed()
 	case "@events":
 		result = s.log.result()
+	case "@discovery":
+		result, err = s.discovered(ctx, agent)
+	case "@clipboard_png":
+		result, err = s.paste(ctx, arguments)
 	case "@render":
 		result, err = render(arguments)
 	case "@escape":
@@ -49,14 +54,56 @@ func (s *server) exposed() framing.Result {
 	return table("name internal", lines)
 }
 
+// discovered lists what an agent has been told of its user and its project.
+func (s *server) discovered(ctx context.Context, agent string) (framing.Result, error) {
+	snapshot, err := s.session.Workdirs().WaitReady(ctx, agent)
+	if err != nil {
+		return framing.Result{}, err
+	}
+	var r framing.Result
+	r.Add("revision", strconv.FormatUint(snapshot.Revision, 10))
+	r.Add("dir", escape.Path(snapshot.Dir))
+	if snapshot.Degraded {
+		reason, _ := escape.Field(snapshot.Reason)
+		r.Add("degraded", reason)
+	}
+	var lines []string
+	for _, i := range snapshot.Instructions() {
+		lines = append(lines, framing.Record("instructions", "-", escape.Path(i.Path)))
+	}
+	for _, skill := range snapshot.Skills() {
+		lines = append(lines, framing.Record("skill", skill.Name, escape.Path(skill.Path)))
+	}
+	if len(lines) > 0 {
+		r.Add("format", "kind name path...")
+		r.Body = strings.Join(lines, "\n")
+	}
+	return r, nil
+}
+
+// paste stores an image and returns the text that stands for it.
+func (s *server) paste(ctx context.Context, arguments []byte) (framing.Result, error) {
+	var a struct {
+		PNG []byte `json:"b64"`
+	}
+	if err := decode(arguments, &a); err != nil {
+		return framing.Result{}, err
+	}
+	text, err := tools.ClipboardImage(ctx, s.store, a.PNG)
+	return framing.Result{Body: text}, err
+}
+
 // An eventLog remembers the events of a session.
 type eventLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// Event notes an event.
+// Event notes an event, but for the waiting in between.
 func (l *eventLog) Event(e tools.Event) {
+	if e.Phase == tools.PhaseWaiting {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, framing.Record(string(e.Phase), token(e.Internal), token(e.Visible)))

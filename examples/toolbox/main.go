@@ -19,6 +19,7 @@ import (
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/internal/levenshtein"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/confine"
 	"github.com/taukit/taukit/tools/workspace"
 )
 
@@ -57,6 +58,7 @@ const (
 var commands = []string{"list", "call", "session", "tour"}
 
 func main() {
+	confine.RunHelper() // this program also starts commands that must not write
 	ctx, hurry, stop := interruptible()
 	status := run(ctx, os.Args[1:], console{os.Stdin, os.Stdout, os.Stderr, hurry})
 	stop()
@@ -184,25 +186,58 @@ func didYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// open returns a session in the directory, and the spool that it saves output
-// in. Change may change its configuration.
-func open(c console, dir string, opts options, change func(*tools.Config)) (*tools.Session, *artifact.Spool, error) {
+// open returns a session in the directory, and what is its own. Change may change
+// its configuration.
+func open(c console, dir string, opts options, change func(*tools.Config)) (*tools.Session, belongings, error) {
 	log := slog.New(slog.NewTextHandler(c.err, nil)) // it quotes what a terminal might obey
 	cfg, err := opts.config(dir, log)
 	if err != nil {
-		return nil, nil, usageError{err.Error()}
+		return nil, belongings{}, usageError{err.Error()}
+	}
+	own := belongings{spool: cfg.Spool}
+	if own.artifacts, own.store, err = opts.artifacts(); err != nil {
+		return nil, belongings{}, err
+	}
+	cfg.Store = own.artifacts
+	if cfg.Locks, cfg.Shell.ReadOnly, err = opts.DirLock.locks(); err != nil {
+		return nil, own, usageError{"options: " + err.Error()}
 	}
 	cfg.Shell.Hurry = c.hurry
 	change(&cfg)
 	session, err := tools.New(cfg)
 	var noDirectory *workspace.Error
-	switch {
-	case errors.As(err, &noDirectory):
-		return nil, nil, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
-	case err != nil:
-		return nil, nil, usageError{err.Error()}
+	var contradiction *tools.PolicyError
+	if err != nil {
+		own.removeStore()
 	}
-	return session, cfg.Spool, nil
+	switch {
+	case errors.As(err, &contradiction):
+		return nil, belongings{}, errors.Join(usageError{fmt.Sprintf("options: %s", contradiction)}, err)
+	case errors.As(err, &noDirectory):
+		return nil, belongings{}, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
+	case err != nil:
+		return nil, belongings{}, usageError{err.Error()}
+	}
+	return session, own, nil
+}
+
+// belongings are what is a session's own beside it.
+type belongings struct {
+	spool     *artifact.Spool
+	artifacts artifact.Store // nil if there is none
+	store     string         // the directory of artifacts; "" if they are in memory
+}
+
+// close removes saved output, and the store.
+func (b belongings) close() {
+	_ = b.spool.Close() // what it cannot remove, a later one does
+	b.removeStore()
+}
+
+func (b belongings) removeStore() {
+	if b.store != "" {
+		_ = os.RemoveAll(b.store)
+	}
 }
 
 // firstSentence returns the start of a description.

@@ -20,10 +20,14 @@ import (
 
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
+	"github.com/taukit/taukit/tools/confine"
 	"github.com/taukit/taukit/tools/diff"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	confine.RunHelper()
+	goleak.VerifyTestMain(m)
+}
 
 // toolbox runs the program in a directory with one file.
 func toolbox(t *testing.T, in string, argv ...string) (status int, out, err string) {
@@ -116,14 +120,26 @@ func TestList(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"Guard":true}`:            "options: Guard is no option; there are expose, edit_style,",
-		`{"guard":1}`:               "options: guard must be a boolean",
-		`{"guard":true}`:            "",
-		`{"edit_style":"line"}`:     "",
-		`{"edit_style":"vi"}`:       "options: edit_style must be replace, line or patch",
-		`{"edit_style":"patch"}`:    "",
-		`{"patch_mode":"half"}`:     "options: patch_mode must be atomic or sequential",
-		`{"dir_lock":true}`:         "options: dir_lock is for tools that are not there yet",
+		`{"Guard":true}`:                       "options: Guard is no option; there are expose, edit_style,",
+		`{"guard":1}`:                          "options: guard must be a boolean",
+		`{"guard":true}`:                       "",
+		`{"edit_style":"line"}`:                "",
+		`{"edit_style":"vi"}`:                  "options: edit_style must be replace, line or patch",
+		`{"edit_style":"patch"}`:               "",
+		`{"patch_mode":"half"}`:                "options: patch_mode must be atomic or sequential",
+		`{"dir_lock":true}`:                    "",
+		`{"dir_lock":{"backend":"x"}}`:         "options: dir_lock.backend must be memory or filesystem",
+		`{"dir_lock":{"state_dir":"/x"}}`:      "options: dir_lock.state_dir is for the backend filesystem",
+		`{"dir_lock":{"enforce_ro_bind":"x"}}`: `options: dir_lock.enforce_ro_bind must be true, false or "require"`,
+		`{"dir_lock":{"enable":1}}`:            "options: dir_lock: enable must be a boolean",
+		`{"dir_lock":{"x":1}}`:                 "options: dir_lock: x is no option",
+		`{"dir_lock":7}`:                       "options: dir_lock must be a boolean or an object",
+		`{"edit_style":"line","tool_policy":{"default_shell_tool_style":"edit"}}`: "options: edit_style and tool_policy.default_shell_tool_style cannot be combined",
+		`{"tool_policy":{"rules":{"a":{"when":{"model_tags":["x"]}}}}}`:           "",
+		`{"tool_policy":{"rules":{"a":{"priority":"x"}}}}`:                        "options: tool_policy.rules.a.priority must be an integer",
+		`{"store":"disk"}`:          "options: store must be mem, dir or none",
+		`{"home":"x"}`:              "options: home must be an absolute path",
+		`{"faults":{"x":"y"}}`:      "options: unknown fault: x",
 		`{"dir_lock":false}`:        "",
 		`{"tool_policy":{}}`:        "",
 		`{"frame_limit":0}`:         "options: frame_limit must be >= 1",
@@ -185,7 +201,7 @@ func TestSessionProtocol(t *testing.T) {
 		{"both forms", `{"id":1,"tool":"ls","args":{},"raw_args":"{}"}`, `{"id":1,"text":"error: args and raw_args exclude each other","error":{"code":"BAD_REQUEST","message":"args and raw_args exclude each other"}}`},
 		{"unknown control", `{"id":1,"control":"stop"}`, `{"id":1,"text":"error: unknown control","error":{"code":"BAD_REQUEST","message":"unknown control"}}`},
 		{"nothing to cancel", `{"id":1,"control":"cancel","target":9}`, `{"id":1,"text":"error: no call with the id of the target is running","error":{"code":"BAD_REQUEST","message":"no call with the id of the target is running"}}`},
-		{"the tools", `{"id":1,"tool":"@tools"}`, `{"id":1,"text":"format: name internal\n\nread read\nls ls\nfind find\ngrep grep\nedit replace\napply_patch apply_patch\nwrite write\nshell shell\nshell_command gpt_shell","display":{"status":"ok"}}`},
+		{"the tools", `{"id":1,"tool":"@tools"}`, `{"id":1,"text":"format: name internal\n\nread read\nls ls\nfind find\ngrep grep\nedit replace\napply_patch apply_patch\nwrite write\nshell shell\nshell_command gpt_shell\nworkdir workdir\nexport export\nimport import\nread_image read_image","display":{"status":"ok"}}`},
 		{"an unknown inspection", `{"id":1,"tool":"@x"}`, `{"id":1,"text":"error: unknown tool: @x","error":{"code":"UNKNOWN_TOOL","message":"unknown tool: @x"},"display":{"status":"unknown tool: @x"}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

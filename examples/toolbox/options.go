@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -24,19 +25,62 @@ type options struct {
 	Expose      string            `json:"expose"`
 	EditStyle   *string           `json:"edit_style"`
 	ModelTags   []string          `json:"model_tags"`
-	ToolPolicy  jsontext.Value    `json:"tool_policy"`
+	ToolPolicy  toolPolicy        `json:"tool_policy"`
 	Tools       []string          `json:"tools"`
 	Images      *bool             `json:"images"`
 	Store       string            `json:"store"`
 	Agent       string            `json:"agent"`
 	Home        string            `json:"home"`
 	Workdir     string            `json:"workdir"`
-	DirLock     jsontext.Value    `json:"dir_lock"`
+	DirLock     dirLock           `json:"dir_lock"`
 	Guard       bool              `json:"guard"`
 	PatchMode   string            `json:"patch_mode"`
 	ArtifactDir string            `json:"artifact_dir"`
 	FrameLimit  *int              `json:"frame_limit"`
 	Faults      map[string]string `json:"faults"`
+}
+
+// A toolPolicy says which tools a model gets.
+type toolPolicy struct {
+	Style        *string             `json:"default_shell_tool_style"`
+	Rules        map[string]toolRule `json:"rules"`
+	DisableTags  []string            `json:"disable_tool_tags"`
+	EnableTags   []string            `json:"enable_tool_tags"`
+	DisableTools []string            `json:"disable_tools"`
+	EnableTools  []string            `json:"enable_tools"`
+}
+
+type toolRule struct {
+	Enable   *bool `json:"enable"`
+	Priority int   `json:"priority"`
+	When     struct {
+		ModelTags []string `json:"model_tags"`
+	} `json:"when"`
+	DisableTags []string `json:"disable_tool_tags"`
+	EnableTags  []string `json:"enable_tool_tags"`
+}
+
+func (p toolPolicy) policy() tools.Policy {
+	policy := tools.Policy{
+		Rules:        map[string]tools.Rule{},
+		DisableTags:  p.DisableTags,
+		EnableTags:   p.EnableTags,
+		DisableTools: p.DisableTools,
+		EnableTools:  p.EnableTools,
+	}
+	if p.Style != nil {
+		policy.Style = *p.Style
+	}
+	for name, r := range p.Rules {
+		policy.Rules[name] = tools.Rule{
+			Off:         r.Enable != nil && !*r.Enable,
+			Priority:    r.Priority,
+			ModelTags:   r.When.ModelTags,
+			DisableTags: r.DisableTags,
+			EnableTags:  r.EnableTags,
+		}
+	}
+	return policy
 }
 
 func parseOptions(text string) (options, error) {
@@ -59,25 +103,32 @@ func parseOptions(text string) (options, error) {
 	if err := json.Unmarshal([]byte(text), &opts, json.RejectUnknownMembers(true)); err != nil {
 		return opts, usageError{"options: " + explain(err)}
 	}
-	if name := opts.missing(); name != "" {
-		return opts, usageError{fmt.Sprintf("options: %s is for tools that are not there yet", name)}
-	}
 	switch {
 	case opts.Expose != "all" && opts.Expose != "policy":
 		return opts, usageError{"options: expose must be all or policy"}
 	case opts.EditStyle != nil && !slices.Contains([]string{"replace", "line", "patch"}, *opts.EditStyle):
 		return opts, usageError{"options: edit_style must be replace, line or patch"}
+	case opts.EditStyle != nil && opts.ToolPolicy.Style != nil && strings.TrimSpace(*opts.ToolPolicy.Style) != "":
+		return opts, usageError{"options: edit_style and tool_policy.default_shell_tool_style cannot be combined"}
+	case !slices.Contains([]string{"mem", "dir", "none"}, opts.Store):
+		return opts, usageError{"options: store must be mem, dir or none"}
+	case opts.Home != "" && !filepath.IsAbs(opts.Home):
+		return opts, usageError{"options: home must be an absolute path"}
 	case opts.PatchMode != "atomic" && opts.PatchMode != "sequential":
 		return opts, usageError{"options: patch_mode must be atomic or sequential"}
 	case opts.FrameLimit != nil && *opts.FrameLimit < 1:
 		return opts, usageError{"options: frame_limit must be >= 1"}
 	}
-	return opts, nil
+	return opts, opts.checkFaults()
 }
 
 // explain returns what is wrong with the JSON text in the terms of the text.
 func explain(err error) string {
 	var semantic *json.SemanticError
+	var own usageError // of an option with words of its own
+	if errors.As(err, &own) {
+		return own.message
+	}
 	if !errors.As(err, &semantic) {
 		return err.Error()
 	}
@@ -116,28 +167,6 @@ func optionNames() []string {
 	return names
 }
 
-// missing returns an option that is set although what it is about comes with
-// later tools. To accept it would promise a protection that is not there.
-func (o options) missing() string {
-	for _, option := range []struct {
-		name string
-		set  bool
-	}{
-		{"model_tags", len(o.ModelTags) > 0},
-		{"tool_policy", len(o.ToolPolicy) > 0 && strings.Trim(string(o.ToolPolicy), "{} \t\r\n") != ""},
-		{"images", o.Images != nil && *o.Images},
-		{"store", o.Store != "mem" && o.Store != "none"},
-		{"home", o.Home != ""},
-		{"dir_lock", len(o.DirLock) > 0 && string(o.DirLock) != "false"},
-		{"faults", len(o.Faults) > 0},
-	} {
-		if option.set {
-			return option.name
-		}
-	}
-	return ""
-}
-
 // config returns the configuration of a session in dir. The log is told why an
 // output could not be saved.
 func (o options) config(dir string, log *slog.Logger) (tools.Config, error) {
@@ -148,9 +177,18 @@ func (o options) config(dir string, log *slog.Logger) (tools.Config, error) {
 			root = dir + string(filepath.Separator) + root // not cleaned: it may lead through links
 		}
 	}
-	cfg := tools.Config{Root: root, Tools: o.Tools}
-	if o.Expose == "all" && o.Tools == nil {
-		cfg.Tools = tools.Names()
+	cfg := tools.Config{
+		Root:       root,
+		Tools:      o.Tools,
+		ModelTags:  o.ModelTags,
+		Policy:     o.ToolPolicy.policy(),
+		ExposeAll:  o.Expose == "all",
+		Images:     o.Expose == "all",
+		Discoverer: o.discoverer(),
+		Workdirs:   o.workdirs(),
+	}
+	if o.Images != nil {
+		cfg.Images = *o.Images
 	}
 	if o.EditStyle != nil {
 		cfg.EditStyle = tools.EditStyle(*o.EditStyle)
@@ -165,10 +203,27 @@ func (o options) config(dir string, log *slog.Logger) (tools.Config, error) {
 		cfg.FrameLimit = *o.FrameLimit
 	}
 	if cfg.NoSpool = o.ArtifactDir == "-"; !cfg.NoSpool {
+		cfg.ImportDir = o.ArtifactDir
 		var err error
 		if cfg.Spool, err = artifact.NewSpool(artifact.Options{Dir: o.ArtifactDir, Log: log}); err != nil {
 			return cfg, err
 		}
 	}
 	return cfg, nil
+}
+
+// artifacts returns the store of artifacts, nil for none, and the directory that
+// it is in, if it is in one.
+func (o options) artifacts() (store artifact.Store, dir string, err error) {
+	switch o.Store {
+	case "none":
+		return nil, "", nil
+	case "mem":
+		return artifact.NewMemStore(), "", nil
+	}
+	if dir, err = os.MkdirTemp("", "toolbox-store-"); err != nil {
+		return nil, "", err
+	}
+	store, err = artifact.NewDirStore(dir)
+	return store, dir, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
@@ -28,15 +29,23 @@ const codeBadRequest = "BAD_REQUEST"
 // time. Each answer is one line, written when it is ready.
 func serve(ctx context.Context, c console, dir string, opts options) error {
 	log := &eventLog{}
-	session, spool, err := open(c, dir, opts, func(cfg *tools.Config) { cfg.Listener = log })
+	listen := func(cfg *tools.Config) { cfg.Listener = log }
+	session, own, err := open(c, dir, opts, listen)
+	var fault *tools.PolicyError
+	if errors.As(err, &fault) { // the client is told by every answer
+		session, own, err = open(c, dir, opts, func(cfg *tools.Config) {
+			listen(cfg)
+			cfg.ModelTags, cfg.Policy = nil, tools.Policy{}
+		})
+	}
 	if err != nil {
 		return err
 	}
-	defer spool.Close()   //nolint:errcheck // what it cannot remove, a later one does
+	defer own.close()
 	defer session.Close() //nolint:errcheck // the process is about to end
 
 	s := &server{
-		session: session, log: log, agent: opts.Agent,
+		session: session, fault: fault, store: own.artifacts, log: log, agent: opts.Agent,
 		out: c.out, running: map[string]context.CancelCauseFunc{}, failed: make(chan error, 1),
 	}
 	lines := readLines(ctx, c.in)
@@ -149,6 +158,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 // A server is one session and the calls that are running in it.
 type server struct {
 	session *tools.Session
+	fault   *tools.PolicyError // what fails every call; nil if nothing does
+	store   artifact.Store
 	log     *eventLog
 	agent   string
 	calls   sync.WaitGroup
@@ -222,11 +233,15 @@ func (s *server) leave(r request) {
 }
 
 func (s *server) call(ctx context.Context, r request) tools.Outcome {
+	if s.fault != nil {
+		return tools.Fail(ctx, &framing.Error{Code: framing.CodeInvalidArguments, Message: s.fault.Error()}, tools.Display{})
+	}
+	agent := cmp.Or(r.Agent, s.agent)
 	if strings.HasPrefix(r.Tool, "@") {
-		return s.inspect(ctx, r.Tool, r.arguments())
+		return s.inspect(ctx, agent, r.Tool, r.arguments())
 	}
 	return s.session.Call(ctx, tools.Call{
-		ID: string(r.ID), Agent: cmp.Or(r.Agent, s.agent), Tool: r.Tool, Arguments: r.arguments(),
+		ID: string(r.ID), Agent: agent, Tool: r.Tool, Arguments: r.arguments(),
 	})
 }
 

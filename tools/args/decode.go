@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/lineio"
 )
@@ -152,11 +154,18 @@ func (s *value) decodeString(raw []byte, name string, v reflect.Value) error {
 		return invalid(name + " must not contain NUL")
 	case s.maxSize > 0 && len(text) > s.maxSize:
 		return invalid(fmt.Sprintf("%s exceeds %d bytes", name, s.maxSize))
+	case s.reference && !isReference(string(text)):
+		return invalid(name + " is not an artifact reference")
 	case len(s.enum) > 0 && !slices.Contains(s.enum, string(text)):
 		return invalid(name + " must be " + list(s.enum))
 	}
 	v.SetString(string(text))
 	return nil
+}
+
+func isReference(text string) bool {
+	_, err := artifact.ParseReference(text)
+	return err == nil
 }
 
 func (s *value) decodeInteger(raw []byte, name string, v reflect.Value) error {

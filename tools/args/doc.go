@@ -25,7 +25,8 @@
 // field is absent. A slice is nil when absent and not nil when given.
 //
 // The tag "limits" holds, separated by spaces, minimum and maximum of a number;
-// minLength=1, maxLength (in bytes), notBlank and noNUL of a string; minItems=1
+// minLength=1, maxLength (in bytes), notBlank, noNUL and reference (to
+// an artifact) of a string; minItems=1
 // and maxItems of an array; enum, the values of a string, separated by "|";
 // notBelow, the name of an earlier integer that this one is not less than, both
 // being required; excludes, names of fields, separated by "|", that must be absent

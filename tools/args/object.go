@@ -31,16 +31,17 @@ type field struct {
 
 // A value describes what one JSON value must be.
 type value struct {
-	kind     kind
-	noNUL    bool
-	notBlank bool
-	integers limits[int64]
-	numbers  limits[float64]
-	notEmpty bool // a string or an array
-	maxSize  int  // of a string in bytes, of an array in entries; 0 means any
-	enum     []string
-	object   *object
-	element  *value
+	kind      kind
+	noNUL     bool
+	notBlank  bool
+	reference bool // to an artifact
+	integers  limits[int64]
+	numbers   limits[float64]
+	notEmpty  bool // a string or an array
+	maxSize   int  // of a string in bytes, of an array in entries; 0 means any
+	enum      []string
+	object    *object
+	element   *value
 }
 
 // limits are the bounds of a number; nil means none.
@@ -184,6 +185,10 @@ func (f *field) setLimit(limit string) (err error) {
 		}
 	case "notBlank":
 		if v.notBlank = text == ""; !v.notBlank || of != kindString {
+			err = errors.New("it is for strings, and has no value")
+		}
+	case "reference":
+		if v.reference = text == ""; !v.reference || of != kindString {
 			err = errors.New("it is for strings, and has no value")
 		}
 	case "hidden":

@@ -101,6 +101,8 @@ func (w writer) value(s *value, description string) {
 		w.integer(high, int64(s.maxSize))
 	}
 	switch {
+	case s.reference:
+		w.text("pattern", `^(?:sha256:[0-9a-f]{64}|<tau-artifact:sha256:[0-9a-f]{64}>)$`)
 	case s.noNUL && s.notBlank:
 		w.text("pattern", `^[^\x00]*[^\s\x00][^\x00]*$`)
 	case s.noNUL:

@@ -60,10 +60,11 @@ func (OS) OpenDir(_ context.Context, name string) (Dir, error) {
 	return f, nil
 }
 
-// Canonical resolves the symbolic links in the path of a directory.
+// Canonical resolves the symbolic links in the path of a directory, which must be
+// one that can be searched.
 func (OS) Canonical(_ context.Context, name string) (string, error) {
 	// EvalSymlinks words some errors itself; the system's own come first.
-	info, err := os.Stat(name)
+	info, err := os.Stat(join(name, "."))
 	if err != nil {
 		return "", err
 	}

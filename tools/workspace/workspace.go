@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -237,7 +238,7 @@ func join(dir, path string) string {
 }
 
 // Open opens the regular file at path, seen from dir, for reading. Every read
-// checks ctx first. An error is an [*Error] or the error of ctx.
+// checks ctx first. The file is also an [fs.File]. An error is an [*Error] or the error of ctx.
 func (w *Workspace) Open(ctx context.Context, dir, path string) (File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -269,6 +270,16 @@ type file struct {
 	File
 	ctx  context.Context
 	name string
+}
+
+// Stat returns what the file system knows of the open file, so that a file that
+// changes while it is read can be noticed. It is [errors.ErrUnsupported] where
+// the file system does not tell.
+func (f *file) Stat() (fs.FileInfo, error) {
+	if s, ok := f.File.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		return s.Stat()
+	}
+	return nil, errors.ErrUnsupported
 }
 
 func (f *file) Read(p []byte) (int, error) {
