@@ -42,7 +42,7 @@ func TestPolicy(t *testing.T) {
 		{"P1 the tag", tools.Config{ModelTags: []string{"shell:tool-style:codex"}}, "read ls find grep apply_patch shell workdir"},
 		{"P1 the policy before the tag", tools.Config{ModelTags: []string{"shell:tool-style:codex"}, Policy: tools.Policy{Style: " edit "}}, "read ls find grep edit shell workdir"},
 		{"P1 the tag before the model", tools.Config{ModelTags: append([]string{"shell:tool-style:replace"}, chatGPT...)}, "edit/replace shell_command/gpt_shell workdir"},
-		{"P3 P4 a model with a dialect", tools.Config{ModelTags: chatGPT, Store: store}, "apply_patch shell_command/gpt_shell workdir export import read_image"},
+		{"P3 P4 a model with a dialect", tools.Config{ModelTags: chatGPT, Store: store}, "apply_patch shell_command/gpt_shell workdir export import"},
 		{"P4 with the guard it can read", tools.Config{ModelTags: chatGPT, Guard: new(guard.Policy)}, "read ls find grep apply_patch shell_command/gpt_shell workdir"},
 		{"P4 switched off by name", tools.Config{ModelTags: chatGPT, Policy: tools.Policy{Rules: map[string]tools.Rule{"builtin.chatgpt-shell": {Off: true}}}},
 			"read ls find grep apply_patch shell_command/gpt_shell workdir"},
