@@ -55,7 +55,7 @@ func (t *dirLockTool) update(ctx context.Context, call Call, a args.DirLock, d D
 	d = dirLockDisplay(a, dir)
 	held, err := t.Locks.LockManual(ctx, call.lockRequest(d, dir))
 	if err != nil {
-		return Fail(ctx, lockFailure(ctx, withoutEcho(err, a.Directory)), d)
+		return Fail(ctx, lockFailure(withoutEcho(err, a.Directory)), d)
 	}
 	var r framing.Result
 	if held.Waited > slowCommand {
@@ -95,7 +95,7 @@ func (t *dirLockTool) unlock(ctx context.Context, call Call, a args.DirLock, d D
 	case missing != nil && (dir == "" || errors.Is(err, dirlock.ErrNotHeld)):
 		return Fail(ctx, pathFailure("unlock", a.Directory, missing), d)
 	case err != nil:
-		return Fail(ctx, lockFailure(ctx, err), d)
+		return Fail(ctx, lockFailure(err), d)
 	}
 	var r framing.Result
 	addCanonical(&r, a.Directory, dir)
@@ -140,7 +140,7 @@ func (s *Session) ForceUnlock(ctx context.Context, agent, directory string) Outc
 	released, err := s.locks.ForceUnlockOverlapping(ctx, dirlock.User, dir)
 	switch {
 	case err != nil:
-		return Fail(ctx, lockFailure(ctx, err), d)
+		return Fail(ctx, lockFailure(err), d)
 	case len(released) == 0:
 		return Fail(ctx, &framing.Error{
 			Code:    dirlock.CodeNotHeld,

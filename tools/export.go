@@ -64,7 +64,7 @@ func (t *exportTool) export(ctx context.Context, call Call, path string) (artifa
 	if err != nil {
 		return artifact.Descriptor{}, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing was written
 	file, ok := f.(fs.File)
 	if !ok {
 		return artifact.Descriptor{}, errors.ErrUnsupported

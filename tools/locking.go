@@ -48,12 +48,12 @@ func (e Env) underLock(ctx context.Context, call Call, d Display, resolve func()
 		return do(ctx, call)
 	}
 	if err != nil {
-		return Fail(ctx, lockFailure(ctx, err), d)
+		return Fail(ctx, lockFailure(err), d)
 	}
 	defer guard.Release()
 	call.check = func(ctx context.Context) error {
 		if err := guard.Check(ctx); err != nil {
-			return lockFailure(ctx, err)
+			return lockFailure(err)
 		}
 		return nil
 	}
@@ -137,7 +137,7 @@ const (
 
 // lockFailure returns the error of a lock that could not be had, released or
 // kept.
-func lockFailure(ctx context.Context, err error) error {
+func lockFailure(err error) error {
 	var e *dirlock.Error
 	if !errors.As(err, &e) || e.Code == dirlock.CodeCancelled {
 		return err

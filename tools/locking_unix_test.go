@@ -343,8 +343,7 @@ func TestALockThatIsLostInTheMiddleOfAPatch(t *testing.T) {
 
 func TestALockThatIsLostEndsACommand(t *testing.T) {
 	l := &leased{Memory: dirlock.NewMemory()}
-	var y *yard
-	y = newYard(t, l, func(cfg *tools.Config) {
+	y := newYard(t, l, func(cfg *tools.Config) {
 		cfg.Shell.Live = func(tools.Call, shellrec.Stream, []byte) { l.session.lose() }
 	})
 	y.lock(t, "A", "update", "a")

@@ -44,8 +44,11 @@ func TestPolicy(t *testing.T) {
 		{"P1 the tag before the model", tools.Config{ModelTags: append([]string{"shell:tool-style:replace"}, chatGPT...)}, "edit/replace shell_command/gpt_shell workdir"},
 		{"P3 P4 a model with a dialect", tools.Config{ModelTags: chatGPT, Store: store}, "apply_patch shell_command/gpt_shell workdir export import"},
 		{"P4 with the guard it can read", tools.Config{ModelTags: chatGPT, Guard: new(guard.Policy)}, "read ls find grep apply_patch shell_command/gpt_shell workdir"},
-		{"P4 switched off by name", tools.Config{ModelTags: chatGPT, Policy: tools.Policy{Rules: map[string]tools.Rule{"builtin.chatgpt-shell": {Off: true}}}},
-			"read ls find grep apply_patch shell_command/gpt_shell workdir"},
+		{
+			"P4 switched off by name",
+			tools.Config{ModelTags: chatGPT, Policy: tools.Policy{Rules: map[string]tools.Rule{"builtin.chatgpt-shell": {Off: true}}}},
+			"read ls find grep apply_patch shell_command/gpt_shell workdir",
+		},
 		{"P5 rules by priority, then name", tools.Config{Policy: tools.Policy{Rules: map[string]tools.Rule{
 			"a": {Priority: 2, EnableTags: []string{"shell:list"}},
 			"b": {Priority: 1, DisableTags: []string{"shell:*"}},
@@ -59,16 +62,25 @@ func TestPolicy(t *testing.T) {
 			"other": {ModelTags: []string{"size:small", "vendor:x"}, DisableTags: []string{"*"}},
 			"off":   {Off: true, DisableTags: []string{"*"}},
 		}}}, "read ls edit/replace shell workdir"},
-		{"P5 nothing without its base", tools.Config{Policy: tools.Policy{EnableTags: []string{"*"}, EnableTools: []string{"export", "apply_patch", "shell_command"}}},
-			"read ls find grep edit/replace write shell workdir"},
+		{
+			"P5 nothing without its base",
+			tools.Config{Policy: tools.Policy{EnableTags: []string{"*"}, EnableTools: []string{"export", "apply_patch", "shell_command"}}},
+			"read ls find grep edit/replace write shell workdir",
+		},
 		{"P5 the allow list", tools.Config{Tools: []string{"write", "edit", "export"}, Store: store}, "edit/replace write export"},
 		{"P5 controls after the allow list", tools.Config{Tools: []string{"write", "edit"}, Policy: tools.Policy{DisableTools: []string{"edit"}, EnableTools: []string{"ls"}}}, "ls write"},
 		{"P8", tools.Config{Tools: tools.CoreSet()}, "read edit/replace shell"},
 		{"own tools have tags", tools.Config{Own: []tools.Tool{own}, Policy: tools.Policy{DisableTags: []string{"shell:*", "own:t*"}}}, ""},
-		{"all", tools.Config{ExposeAll: true, EditStyle: tools.EditLines},
-			"read ls find grep edit apply_patch write shell shell_command/gpt_shell workdir export import read_image"},
-		{"all of some", tools.Config{ExposeAll: true, Tools: []string{"shell_command", "apply_patch", "edit"}, ModelTags: []string{"shell:tool-style:codex"}},
-			"edit/replace apply_patch shell_command/gpt_shell"},
+		{
+			"all",
+			tools.Config{ExposeAll: true, EditStyle: tools.EditLines},
+			"read ls find grep edit apply_patch write shell shell_command/gpt_shell workdir export import read_image",
+		},
+		{
+			"all of some",
+			tools.Config{ExposeAll: true, Tools: []string{"shell_command", "apply_patch", "edit"}, ModelTags: []string{"shell:tool-style:codex"}},
+			"edit/replace apply_patch shell_command/gpt_shell",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.cfg.Root = t.TempDir()
