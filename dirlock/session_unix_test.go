@@ -5,6 +5,7 @@ package dirlock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -337,4 +338,29 @@ func TestR6AFailureToResolveIsReturnedAsItIs(t *testing.T) {
 	_, m := newLeased(t)
 	_, err := m.LockResolved(t.Context(), request("A"), func() ([]string, error) { return nil, errStore })
 	require.Equal(t, errStore, err)
+}
+
+func TestR1APanicOfOnWaitLeavesNothing(t *testing.T) {
+	_, m := newLeased(t)
+	g, err := m.LockAuto(t.Context(), request("A", "/w"))
+	require.NoError(t, err)
+	req := request("B", "/w")
+	req.OnWait = func(dirlock.Wait) { panic("a fault of the UI") }
+	require.Panics(t, func() { _, _ = m.LockAuto(t.Context(), req) })
+	g.Release()
+	s, err := m.Snapshot(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, s)
+}
+
+func TestR14VeryManyDirectories(t *testing.T) {
+	_, m := newLeased(t)
+	var dirs []string
+	for n := range dirlock.MaxDirs + 1 {
+		dirs = append(dirs, fmt.Sprint("/w/a/", n))
+	}
+	g, err := m.LockAuto(t.Context(), request("A", dirs...))
+	require.NoError(t, err)
+	defer g.Release()
+	require.Equal(t, []string{"/w/a"}, g.Dirs())
 }

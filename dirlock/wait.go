@@ -37,12 +37,14 @@ func (m *Manager) acquire(ctx context.Context, req Request, c Claim) (*Guard, er
 	if err != nil {
 		return nil, err
 	}
-	g, err := i.acquire(ctx, req, c)
-	if err != nil {
-		i.leave()
-		return nil, err
-	}
-	return g, nil
+	var g *Guard
+	defer func() {
+		if g == nil {
+			i.leave()
+		}
+	}()
+	g, err = i.acquire(ctx, req, c)
+	return g, err
 }
 
 func (r Request) check() error {
@@ -76,7 +78,7 @@ func (i *instance) acquire(ctx context.Context, req Request, c Claim) (*Guard, e
 	if v.State == Waiting {
 		began := i.opts.Clock.Monotonic()
 		if req.OnWait != nil {
-			req.OnWait(a.wait)
+			i.announce(req.OnWait, a.wait, v.ID)
 		}
 		var err error
 		if v, err = i.wait(ctx, req, v.ID, a.watch, began); err != nil {
@@ -100,6 +102,18 @@ func (i *instance) acquire(ctx context.Context, req Request, c Claim) (*Guard, e
 	}
 	queued := a.verdict.State == Waiting
 	return &Guard{inst: i, id: v.ID, token: v.Token, dirs: c.Dirs, queued: queued, waited: waited}, nil
+}
+
+// announce calls OnWait. If that panics, the request leaves the queue.
+func (i *instance) announce(onWait func(Wait), w Wait, id uint64) {
+	done := false
+	defer func() {
+		if !done {
+			i.drop(id)
+		}
+	}()
+	onWait(w)
+	done = true
 }
 
 // identify returns the directories as they are locked.

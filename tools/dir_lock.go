@@ -92,7 +92,7 @@ func (t *dirLockTool) unlock(ctx context.Context, call Call, a args.DirLock, d D
 	}
 	held, err := t.release(ctx, call, a, dir)
 	switch {
-	case missing != nil && (dir == "" || errors.Is(err, dirlock.ErrNotHeld)):
+	case missing != nil && (dir == "" || isUnknown(err)):
 		return Fail(ctx, pathFailure("unlock", a.Directory, missing), d)
 	case err != nil:
 		return Fail(ctx, lockFailure(err), d)
@@ -115,6 +115,13 @@ func (t *dirLockTool) release(ctx context.Context, call Call, a args.DirLock, di
 	default:
 		return t.Locks.Unlock(ctx, dirlock.Owner(call.Agent), dir)
 	}
+}
+
+// isUnknown reports whether err says that there is no such lock, and nothing of
+// one that was.
+func isUnknown(err error) bool {
+	var e *dirlock.Error
+	return errors.As(err, &e) && e.Code == dirlock.CodeNotHeld && e.Reason == ""
 }
 
 // forced reports whether it is another agent's lock that is to be released.
