@@ -55,7 +55,7 @@ func (cfg Config) choose(env Env) ([]Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := append(cfg.builtin(env, style), cfg.Own...)
+	all := append(cfg.builtin(Env{}, style), cfg.Own...)
 	if err := checkNames(all, cfg.Tools, cfg.Policy.DisableTools, cfg.Policy.EnableTools); err != nil {
 		return nil, err
 	}
@@ -71,6 +71,8 @@ func (cfg Config) choose(env Env) ([]Tool, error) {
 		clear(c.enabled)
 		c.named(cfg.Tools, true)
 	}
+	cfg.Shell.DirLock = c.enabled["dir_lock"]
+	all = append(cfg.builtin(env, style), cfg.Own...)
 	return slices.DeleteFunc(all, func(t Tool) bool { return !c.enabled[t.Definition().Name] }), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/dirlock"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/guard"
 )
@@ -145,5 +146,27 @@ func TestAnyPolicyGivesAUsableSet(t *testing.T) {
 				require.NoError(t, s.Close())
 			}
 		}
+	}
+}
+
+func TestOnlyASetWithDirLockSpeaksOfIt(t *testing.T) {
+	shells := []string{"shell", "shell_command"}
+	for _, tt := range []struct {
+		name  string
+		cfg   tools.Config
+		speak bool
+	}{
+		{"no locking", tools.Config{Tools: shells, ExposeAll: true}, false},
+		{"locking, not for the model", tools.Config{Tools: shells, ExposeAll: true, Locks: dirlock.NewMemory()}, false},
+		{"locking", tools.Config{Tools: append([]string{"dir_lock"}, shells...), ExposeAll: true, Locks: dirlock.NewMemory()}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, _ := openSession(t, tt.cfg)
+			for _, d := range s.Definitions() {
+				if slices.Contains(shells, d.Name) {
+					require.Equal(t, tt.speak, strings.Contains(d.Description, "dir_lock"), d.Name)
+				}
+			}
+		})
 	}
 }

@@ -68,6 +68,9 @@ type ShellConfig struct {
 	// ReadOnly says how sure it must be that a command cannot write, if locking is
 	// on and the agent holds no lock that covers its directory.
 	ReadOnly ReadOnly
+	// DirLock says that the set has the tool dir_lock: the descriptions tell what
+	// it is to commands. A Session sets it.
+	DirLock bool
 
 	// Authorize refuses a command by an error, before anything is done for it. It
 	// sees the command as it was given and the canonical directory; [Allowlist]
@@ -97,12 +100,23 @@ const shellCommandDescription = `Run a command with sh -c. stdin is empty and th
 Set workdir rather than use cd; it is for this command only. Edit files with apply_patch. Prefer the dedicated tools where there are any. Start a server in the background with its output in a file: cmd >log 2>&1 &
 timeout_ms is in milliseconds; its default is 120000.`
 
+const shellLockSentence = `
+Commands may write only while this agent holds a dir_lock update lock on the directory that the command runs in or one above it. Without it they are read-only.`
+
+// describe returns the description of a tool that runs commands.
+func (c ShellConfig) describe(description string) string {
+	if c.DirLock {
+		return description + shellLockSentence
+	}
+	return description
+}
+
 // NewShell returns the tool shell, which runs a command on the host.
 func NewShell(env Env, cfg ShellConfig) Tool {
 	r := &shellRunner{env, cfg.withDefaults()}
 	return newSpooled(env.Spool, Definition{
 		Name:        "shell",
-		Description: shellDescription,
+		Description: cfg.describe(shellDescription),
 		Tags:        []string{"shell:exec", "shell:exec:generic"},
 		Destructive: true,
 	}, func(a args.Shell) Display { return commandDisplay(a.Command) },
@@ -123,7 +137,7 @@ func NewShellCommand(env Env, cfg ShellConfig) Tool {
 	return newSpooled(env.Spool, Definition{
 		Name:        "shell_command",
 		Internal:    "gpt_shell",
-		Description: shellCommandDescription,
+		Description: cfg.describe(shellCommandDescription),
 		Tags:        []string{"shell:exec", "shell:exec:shell_command"},
 		Destructive: true,
 	}, func(a args.ShellCommand) Display { return commandDisplay(a.Command) },
