@@ -337,7 +337,12 @@ func TestTour(t *testing.T) {
 	out := stdout.String()
 	require.Contains(t, out, `3(escaped) odd\nerror: not an error`)
 	require.Contains(t, out, "2500 number 2500")
-	require.Less(t, strings.Count(out, "\n"), 150)
+	for _, name := range tools.Names() {
+		require.Contains(t, out, "\n> "+name+" ")
+	}
+	require.NotContains(t, out, "unknown tool")
+	require.NotContains(t, out, "{ARTIFACT}")
+	require.Less(t, strings.Count(out, "\n"), 250)
 }
 
 func TestPainter(t *testing.T) {

@@ -1,18 +1,24 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/dirlock"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/guard"
 )
 
-// A stop of the tour is one call and why it is made.
+// A stop of the tour is one call and why it is made. In its arguments, ARTIFACT in
+// braces is the reference that a call before it printed.
 type stop struct{ why, tool, arguments string }
 
 var stops = []stop{
@@ -30,6 +36,17 @@ var stops = []stop{
 	{"A patch: one file is changed and moved, another is made. All of it fits, or nothing is changed.", "apply_patch", "*** Begin Patch\n*** Add File: src/b.go\n+package a\n*** Update File: notes.txt\n*** Move to: docs/notes.txt\n@@ second\n-the end\n+the very end\n*** End Patch"},
 	{"A new file, with the directory above it.", "write", `{"path": "docs/new.txt", "content": "hello\n"}`},
 	{"This session has the guard: what was not read is not overwritten.", "write", `{"path": "src/a.go", "content": ""}`},
+	{"A command. Its lines are told apart from the headers, and how it ended is a result.", "shell", `{"command": "echo one; printf 'no line end' >&2; exit 3"}`},
+	{"This session has directory locks: without one a command only reads, where the system can see to it.", "shell", `{"command": "echo more >> docs/new.txt"}`},
+	{"The lock, which keeps other agents out until it is released.", "dir_lock", `{"command": "update", "directory": "."}`},
+	{"Now it may write.", "shell", `{"command": "echo more >> docs/new.txt && wc -l docs/new.txt"}`},
+	{"", "dir_lock", `{"command": "unlock", "directory": "."}`},
+	{"A dialect of shell for models that were trained on it.", "shell_command", `{"command": "sleep 60", "timeout_ms": 100}`},
+	{"An original goes to the store of artifacts, by its digest.", "export", `{"path": "picture.png"}`},
+	{"It comes back as a private file.", "import", `{"key": "{ARTIFACT}", "filename": "../picture.png"}`},
+	{"A model that can see gets it as an image beside this text.", "read_image", `{"key": "{ARTIFACT}"}`},
+	{"Another directory to work in. Relative paths start there from now on.", "workdir", `{"path": "docs"}`},
+	{"", "ls", `{}`},
 }
 
 // tour makes a call of each kind in a temporary directory and prints it as it
@@ -43,36 +60,53 @@ func tour(ctx context.Context, c console) error {
 	if err := layTour(dir); err != nil {
 		return err
 	}
-	session, err := tools.New(tools.Config{Root: dir, Tools: tools.Names(), Guard: new(guard.Policy)})
+	session, err := tools.New(tools.Config{
+		Root:      dir,
+		ExposeAll: true,
+		Guard:     new(guard.Policy),
+		Locks:     dirlock.NewMemory(),
+		Store:     artifact.NewMemStore(),
+		Shell:     tools.ShellConfig{Hurry: c.hurry},
+	})
 	if err != nil {
 		return err
 	}
 	defer session.Close() //nolint:errcheck // what it cannot remove, the next session does
 
+	reference := ""
 	for i, s := range stops {
-		if err := s.show(ctx, c, session, i > 0); err != nil {
+		if i > 0 {
+			if _, err := io.WriteString(c.out, "\n"); err != nil {
+				return err
+			}
+		}
+		s.arguments = strings.ReplaceAll(s.arguments, "{ARTIFACT}", reference)
+		out, err := s.show(ctx, c, session)
+		if err != nil {
 			return err
+		}
+		if printed, ok := out.Result.Get("artifact"); ok {
+			reference = printed
 		}
 	}
 	return ctx.Err()
 }
 
-// show makes the call of a stop and prints it, below an empty line if there is
-// a stop before it.
-func (s stop) show(ctx context.Context, c console, session *tools.Session, below bool) error {
-	head := "# " + s.why + "\n> " + s.tool + " " + strings.ReplaceAll(s.arguments, "\n", "\n  ") + "\n"
-	if below {
-		head = "\n" + head
+// show makes the call of a stop and prints it.
+func (s stop) show(ctx context.Context, c console, session *tools.Session) (tools.Outcome, error) {
+	head := "> " + s.tool + " " + strings.ReplaceAll(s.arguments, "\n", "\n  ") + "\n"
+	if s.why != "" {
+		head = "# " + s.why + "\n" + head
 	}
 	if _, err := io.WriteString(c.out, head); err != nil {
-		return err
+		return tools.Outcome{}, err
 	}
 	out := session.Call(ctx, tools.Call{Tool: s.tool, Arguments: []byte(s.arguments)})
 	text := abridged(out.Text)
 	if !isTerminal(c.out) {
 		text += "\n"
 	}
-	return printText(c.out, text)
+	return out, printText(c.out, text)
 }
 
 // layTour makes the files of the tour.
@@ -81,11 +115,16 @@ func layTour(dir string) error {
 	for i := range 2500 {
 		fmt.Fprintf(&numbers, "number %d\n", i+1)
 	}
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 48))); err != nil {
+		return err
+	}
 	for name, text := range map[string]string{
 		"notes.txt":                  "first\r\nsecond\nlast",
 		"numbers.txt":                numbers.String(),
 		"odd\nerror: not an error":   "",
 		filepath.Join("src", "a.go"): "package a\n",
+		"picture.png":                picture.String(),
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
