@@ -9,6 +9,7 @@ import (
 
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/patch"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/guard"
 	"github.com/taukit/taukit/tools/workspace"
@@ -196,6 +197,65 @@ func ExampleNewEdit() {
 	// changed: true
 	// total_bytes: 14
 	// notes.txt +1/-1
+}
+
+func ExampleNewApplyPatch() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	applyPatch := tools.NewApplyPatch(tools.Env{Workspace: ws}, patch.Atomic)
+	out := applyPatch.Call(context.Background(), tools.Call{Arguments: []byte(`*** Begin Patch
+*** Add File: docs/new.txt
++hello
+*** Update File: notes.txt
+@@
+ first
+-last
++the end
+*** End Patch`)})
+	fmt.Println(out.Text)
+	fmt.Println(out.Display.Header())
+	// Output:
+	// Success. Updated the following files:
+	// A docs/new.txt
+	// M notes.txt
+	// docs/new.txt,… 2F +2/-1
+}
+
+func ExampleNewFind() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	find := tools.NewFind(tools.Env{Workspace: ws})
+	fmt.Println(find.Call(context.Background(), tools.Call{Arguments: []byte(`{"pattern": "*.txt"}`)}).Text)
+	// Output:
+	// matches: 1
+	//
+	// notes.txt
+}
+
+func ExampleNewWrite() {
+	dir, remove := exampleDir()
+	defer remove()
+
+	ws, err := workspace.New(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	write := tools.NewWrite(tools.Env{Workspace: ws})
+	fmt.Println(write.Call(context.Background(), tools.Call{Arguments: []byte(`{"path": "docs/new.txt", "content": "hello\n"}`)}).Text)
+	// Output:
+	// changed: true
+	// created: true
+	// total_bytes: 6
 }
 
 func ExampleMiddleware() {
