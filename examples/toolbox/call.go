@@ -18,6 +18,11 @@ func call(ctx context.Context, c console, dir string, opts options, argv []strin
 	// is to be read afterwards. A later run removes it as the remains of a dead
 	// process, when it is 15 minutes old.
 	session, own, err := open(c, dir, opts, func(cfg *tools.Config) {
+		cfg.Listener = tools.ListenerFunc(func(e tools.Event) {
+			if e.Phase == tools.PhaseWaiting {
+				printWaiting(c.err, e)
+			}
+		})
 		if isTerminal(c.err) {
 			cfg.Shell.Live = live(c.err)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -93,19 +94,22 @@ func (s *server) paste(ctx context.Context, arguments []byte) (framing.Result, e
 	return framing.Result{Body: text}, err
 }
 
-// An eventLog remembers the events of a session.
+// An eventLog remembers the events of a session, and tells a person what waits.
 type eventLog struct {
+	person io.Writer
+
 	mu    sync.Mutex
 	lines []string
 }
 
 // Event notes an event, but for the waiting in between.
 func (l *eventLog) Event(e tools.Event) {
-	if e.Phase == tools.PhaseWaiting {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e.Phase == tools.PhaseWaiting {
+		printWaiting(l.person, e)
+		return
+	}
 	l.lines = append(l.lines, framing.Record(string(e.Phase), token(e.Internal), token(e.Visible)))
 }
 

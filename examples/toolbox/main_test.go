@@ -263,7 +263,7 @@ func TestSessionCancel(t *testing.T) {
 	require.NoError(t, err)
 	defer session.Close()
 	out, in := io.Pipe()
-	s := &server{session: session, log: &eventLog{}, out: in, running: map[string]context.CancelCauseFunc{}, failed: make(chan error, 1)}
+	s := &server{session: session, log: &eventLog{}, out: in, running: map[string]context.CancelCauseFunc{}, agents: map[string]int{}, failed: make(chan error, 1)}
 	lines := readLines(t.Context(), out)
 	next := func() string { return string((<-lines).text) }
 
@@ -291,6 +291,32 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	require.Equal(t, statusError, run(ctx, []string{"call", "ls", "-"}, console{in, io.Discard, &stderr, nil}))
 	require.Equal(t, "toolbox: cancelled by the user\n", stderr.String())
 	require.NoError(t, writer.Close())
+}
+
+func TestSessionTellsAPersonWhatWaits(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	in, requests := io.Pipe()
+	answers, out := io.Pipe()
+	told, person := io.Pipe()
+	go func() {
+		run(t.Context(), []string{"-C", dir, "-options", `{"dir_lock": true}`, "session"}, console{in, out, person, nil})
+		out.Close()
+	}()
+	request := func(agent, command string) {
+		fmt.Fprintf(requests, `{"agent": %q, "tool": "dir_lock", "args": {"command": %q, "directory": "."}}`+"\n", agent, command)
+	}
+	lines := bufio.NewScanner(answers)
+	request("ann", "update")
+	require.True(t, lines.Scan())
+	request("bob", "update")
+	line, err := bufio.NewReader(told).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "bob dir_lock update "+dir+" waiting for directory lock: "+dir+"\n", line)
+	requests.Close()
+	require.True(t, lines.Scan(), "ann asks for nothing more, so her lock ends")
+	require.Contains(t, lines.Text(), `locked: true`)
+	require.False(t, lines.Scan())
 }
 
 func TestLongLineIsRefusedAndForgotten(t *testing.T) {

@@ -28,7 +28,7 @@ const codeBadRequest = "BAD_REQUEST"
 // serve answers requests line by line until the end of the input, many at a
 // time. Each answer is one line, written when it is ready.
 func serve(ctx context.Context, c console, dir string, opts options) error {
-	log := &eventLog{}
+	log := &eventLog{person: c.err}
 	listen := func(cfg *tools.Config) { cfg.Listener = log }
 	session, own, err := open(c, dir, opts, listen)
 	var fault *tools.PolicyError
@@ -46,7 +46,7 @@ func serve(ctx context.Context, c console, dir string, opts options) error {
 
 	s := &server{
 		session: session, fault: fault, store: own.artifacts, log: log, agent: opts.Agent,
-		out: c.out, running: map[string]context.CancelCauseFunc{}, failed: make(chan error, 1),
+		out: c.out, running: map[string]context.CancelCauseFunc{}, agents: map[string]int{}, failed: make(chan error, 1),
 	}
 	lines := readLines(ctx, c.in)
 	for {
@@ -71,9 +71,17 @@ func serve(ctx context.Context, c console, dir string, opts options) error {
 	}
 }
 
-// drain waits for the running calls and their answers. When ctx ends it cancels
-// them, and then has little patience with a client that does not read.
+// drain waits for the running calls and their answers. No agent asks for anything
+// more, so those without a call end, and others with their last one: nothing waits
+// for their locks. When ctx ends it cancels the calls, and then has little patience
+// with a client that does not read.
 func (s *server) drain(ctx context.Context) {
+	s.mu.Lock()
+	s.last = true
+	for agent, calls := range s.agents {
+		s.endIdle(agent, calls)
+	}
+	s.mu.Unlock()
 	answered := make(chan struct{})
 	go func() {
 		s.calls.Wait()
@@ -166,6 +174,8 @@ type server struct {
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc // by the text of the request's id
+	agents  map[string]int                     // how many calls of each are running
+	last    bool                               // there will be no further requests
 
 	writing sync.Mutex
 	out     io.Writer
@@ -220,6 +230,7 @@ func (s *server) enter(r request, cancel context.CancelCauseFunc) bool {
 	if s.running[id] != nil {
 		return false
 	}
+	s.agents[s.agentOf(r)]++
 	if id != "" {
 		s.running[id] = cancel
 	}
@@ -230,13 +241,26 @@ func (s *server) leave(r request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.running, string(r.ID))
+	agent := s.agentOf(r)
+	s.agents[agent]--
+	s.endIdle(agent, s.agents[agent])
 }
+
+// endIdle ends an agent that has no running call and will make none.
+func (s *server) endIdle(agent string, calls int) {
+	if s.last && calls == 0 {
+		s.session.EndAgent(agent)
+	}
+}
+
+// agentOf returns the agent that a request is of.
+func (s *server) agentOf(r request) string { return cmp.Or(r.Agent, s.agent) }
 
 func (s *server) call(ctx context.Context, r request) tools.Outcome {
 	if s.fault != nil {
 		return tools.Fail(ctx, &framing.Error{Code: framing.CodeInvalidArguments, Message: s.fault.Error()}, tools.Display{})
 	}
-	agent := cmp.Or(r.Agent, s.agent)
+	agent := s.agentOf(r)
 	if strings.HasPrefix(r.Tool, "@") {
 		return s.inspect(ctx, agent, r.Tool, r.arguments())
 	}

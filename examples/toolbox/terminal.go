@@ -61,6 +61,11 @@ func printLine(w io.Writer, line string) error {
 // that fails.
 func complain(w io.Writer, line string) { _ = printLine(w, "toolbox: "+line) }
 
+// printWaiting tells a person that a call waits, and for what.
+func printWaiting(w io.Writer, e tools.Event) {
+	_ = printLine(w, strings.Join([]string{token(e.Agent), token(e.Visible), e.Display.Header(), e.Display.Waiting}, " "))
+}
+
 // printDisplay prints what a person sees of a call beside its text: the
 // header, the status, and the diffs. Colours are for terminals.
 func printDisplay(w io.Writer, tool string, d tools.Display) {
