@@ -28,7 +28,7 @@ type Background struct {
 
 	mu     sync.Mutex
 	closed bool
-	known  map[string]bool   // the ids of all calls, for as long as the Background lives
+	known  map[string]bool   // the ids of all calls
 	calls  []*backgroundCall // those that were not collected, in the order of their start
 	ended  chan struct{}     // closed and replaced whenever a call ends
 }
@@ -47,7 +47,8 @@ func NewBackground(s *Session) *Background {
 }
 
 // Start starts a call, which needs an id that no other one has had, and returns
-// the placeholder that the model gets for it. ctx cancels the call. A tool that
+// the placeholder that the model gets for it. It runs where its agent works now. ctx
+// cancels it. A tool that
 // answers with images can do so in the foreground only: it is refused.
 func (b *Background) Start(ctx context.Context, call Call) Outcome {
 	for _, def := range b.session.Definitions() {
@@ -61,10 +62,11 @@ func (b *Background) Start(ctx context.Context, call Call) Outcome {
 		cancel(nil)
 		return refusal(reason)
 	}
+	run := b.session.begin(ctx, call)
 	go func() {
 		out := Fail(ctx, &framing.Error{Code: framing.CodeInternal, Message: internalError(call.Tool)}, Display{})
 		defer func() { b.end(c, out) }() // even if the goroutine ends in the call
-		out = b.session.Call(ctx, call)
+		out = run()
 	}()
 	id, _ := escape.Field(call.ID)
 	r := framing.Result{Body: "Tool call `" + id + "` is running in the background."}

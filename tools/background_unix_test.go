@@ -4,6 +4,7 @@ package tools_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -17,11 +18,11 @@ import (
 )
 
 // background returns a Background of a session with tools of the test's own.
-func background(t *testing.T, own ...tools.Tool) *tools.Background {
-	s, _ := sessionOf(t, tools.Config{}, own...)
+func background(t *testing.T, own ...tools.Tool) (*tools.Background, *tools.Session) {
+	s, _ := sessionOf(t, tools.Config{Discoverer: tools.NoDiscovery()}, own...)
 	b := tools.NewBackground(s)
 	t.Cleanup(b.Close)
-	return b
+	return b, s
 }
 
 // start starts a call with the arguments {} and requires that it is let in.
@@ -45,7 +46,7 @@ func held(release <-chan struct{}) tools.Tool {
 
 func TestBackgroundCollectsOnce(t *testing.T) {
 	release := make(chan struct{})
-	b := background(t, held(release))
+	b, _ := background(t, held(release))
 	start(t, b, "c1", "held")
 
 	const waiters = 8
@@ -66,7 +67,7 @@ func TestBackgroundCollectsOnce(t *testing.T) {
 
 func TestBackgroundWaitAnyNamesTheCall(t *testing.T) {
 	release := make(chan struct{})
-	b := background(t, held(release), named("fails", func(ctx context.Context, _ tools.Call) tools.Outcome {
+	b, _ := background(t, held(release), named("fails", func(ctx context.Context, _ tools.Call) tools.Outcome {
 		return tools.Fail(ctx, &framing.Error{Code: framing.CodeBusy, Message: "busy", Output: "because"}, tools.Display{})
 	}))
 	require.Equal(t, "error: no tool call is running in the background", b.WaitAny(t.Context()).Text)
@@ -82,7 +83,7 @@ func TestBackgroundWaitAnyNamesTheCall(t *testing.T) {
 func TestBackgroundWaitIsInterruptedByInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		b := background(t, held(release))
+		b, _ := background(t, held(release))
 		start(t, b, "c1", "held")
 		for _, tt := range []struct {
 			mode string
@@ -128,7 +129,7 @@ func TestBackgroundRefusals(t *testing.T) {
 	release := make(chan struct{})
 	images := testTool{tools.Definition{Name: "images", Schema: []byte(`{}`), Images: true}, nil}
 	foreground := testTool{tools.Definition{Name: "here", Schema: []byte(`{}`), Foreground: true}, nil}
-	b := background(t, held(release), images, foreground,
+	b, _ := background(t, held(release), images, foreground,
 		named("exits", func(context.Context, tools.Call) tools.Outcome { runtime.Goexit(); panic("not here") }))
 	refused := func(want string, out tools.Outcome) {
 		t.Helper()
@@ -154,9 +155,25 @@ func TestBackgroundRefusals(t *testing.T) {
 	refused("the session is closed", b.Start(t.Context(), tools.Call{ID: "3", Tool: "held"}))
 }
 
+func TestBackgroundCallRunsWhereItsAgentWas(t *testing.T) {
+	dirs := make(chan string, 1)
+	b, s := background(t, named("where", func(_ context.Context, call tools.Call) tools.Outcome {
+		dirs <- call.Dir
+		return tools.Succeed(framing.Result{}, tools.Display{})
+	}))
+	for i := range 50 {
+		want, err := s.Workdirs().Dir(t.Context(), "")
+		require.NoError(t, err)
+		start(t, b, fmt.Sprint(i), "where")
+		_, _, err = s.Workdirs().Set(t.Context(), "", []string{"/", "/tmp"}[i%2])
+		require.NoError(t, err)
+		require.Equal(t, want, <-dirs)
+	}
+}
+
 func TestBackgroundCancelTwice(t *testing.T) {
 	obey := make(chan struct{})
-	b := background(t, named("stubborn", func(ctx context.Context, _ tools.Call) tools.Outcome {
+	b, _ := background(t, named("stubborn", func(ctx context.Context, _ tools.Call) tools.Outcome {
 		<-obey
 		return tools.Fail(ctx, ctx.Err(), tools.Display{})
 	}))
@@ -170,7 +187,7 @@ func TestBackgroundCancelTwice(t *testing.T) {
 func TestBackgroundPlaceholderIsEscaped(t *testing.T) {
 	release := make(chan struct{})
 	close(release)
-	b := background(t, held(release))
+	b, _ := background(t, held(release))
 	out := b.Start(t.Context(), tools.Call{ID: "a\nerror: b", Tool: "held"})
 	require.True(t, strings.HasSuffix(out.Text, "\n\nTool call `"+`a\nerror: b`+"` is running in the background."), out.Text)
 }

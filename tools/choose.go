@@ -55,25 +55,31 @@ func (cfg Config) choose(env Env) ([]Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := append(cfg.builtin(Env{}, style), cfg.Own...)
-	if err := checkNames(all, cfg.Tools, cfg.Policy.DisableTools, cfg.Policy.EnableTools); err != nil {
-		return nil, err
-	}
-	c := choice{tools: all, enabled: map[string]bool{}, based: cfg.based(style)}
-	for _, t := range all {
+	var c choice
+	for _, t := range cfg.builtin(Env{}, style) {
 		d := t.Definition()
-		c.set(d, d.Name != "write" || cfg.ExposeAll)
+		c.add(d, cfg.hasBase(d, style), d.Name != "write" || cfg.ExposeAll)
+	}
+	for _, t := range cfg.Own {
+		c.add(t.Definition(), true, true)
+	}
+	if err := c.check(cfg.Tools, cfg.Policy.DisableTools, cfg.Policy.EnableTools); err != nil {
+		return nil, err
 	}
 	switch {
 	case !cfg.ExposeAll:
-		cfg.Policy.apply(&c, cfg, editorTags(style))
+		cfg.Policy.apply(c, cfg, editorTags(style))
 	case cfg.Tools != nil:
-		clear(c.enabled)
-		c.named(cfg.Tools, true)
+		c.only(cfg.Tools)
 	}
-	cfg.Shell.DirLock = c.enabled["dir_lock"]
-	all = append(cfg.builtin(env, style), cfg.Own...)
-	return slices.DeleteFunc(all, func(t Tool) bool { return !c.enabled[t.Definition().Name] }), nil
+	cfg.Shell.DirLock = c.exposes("dir_lock")
+	var chosen []Tool
+	for i, t := range append(cfg.builtin(env, style), cfg.Own...) {
+		if c[i].enabled {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen, nil
 }
 
 // editorTags are the tags of the editor for a style.
@@ -88,33 +94,29 @@ func editorTags(style EditStyle) []string {
 	}
 }
 
-// based returns what tells whether the configuration has what a tool needs.
-func (cfg Config) based(style EditStyle) func(d Definition) bool {
-	shell := "shell"
-	if slices.Contains(cfg.ModelTags, TagChatGPT) {
-		shell = "shell_command"
+// hasBase reports whether the configuration has what one of our tools needs.
+func (cfg Config) hasBase(d Definition, style EditStyle) bool {
+	if d.Name == "dir_lock" {
+		return cfg.Locks != nil
 	}
-	return func(d Definition) bool {
-		switch d.Name {
-		case "dir_lock":
-			return cfg.Locks != nil
-		}
-		if cfg.ExposeAll {
-			return true
-		}
-		switch d.Name {
-		case "edit":
-			return style != EditPatch
-		case "apply_patch":
-			return style == EditPatch
-		case "shell", "shell_command":
-			return d.Name == shell
-		case "export", "import":
-			return cfg.Store != nil
-		case "read_image":
-			return cfg.Store != nil && cfg.Images
-		default:
-			return true
-		}
+	if cfg.ExposeAll {
+		return true
+	}
+	chatGPT := slices.Contains(cfg.ModelTags, TagChatGPT)
+	switch d.Name {
+	case "edit":
+		return style != EditPatch
+	case "apply_patch":
+		return style == EditPatch
+	case "shell":
+		return !chatGPT
+	case "shell_command":
+		return chatGPT
+	case "export", "import":
+		return cfg.Store != nil
+	case "read_image":
+		return cfg.Store != nil && cfg.Images
+	default:
+		return true
 	}
 }

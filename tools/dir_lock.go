@@ -166,9 +166,10 @@ func (s *Session) ForceUnlock(ctx context.Context, agent, directory string) Outc
 }
 
 // EndAgent releases the locks of an agent that has given its final answer, or was
-// unloaded, and cancels what waits for one. Its running calls go on.
+// unloaded, and cancels what waits for one. Its running calls go on, and where it
+// worked is known until [Workdirs.Forget].
 func (s *Session) EndAgent(agent string) {
 	if s.locks != nil {
-		s.locks.ReleaseOwner(dirlock.Owner(agent))
+		s.locks.ReleaseOwner(dirlock.Owner(agentName(agent)))
 	}
 }

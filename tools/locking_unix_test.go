@@ -382,3 +382,13 @@ func TestAgentsDoNotLoseUpdates(t *testing.T) {
 	agents.Wait()
 	require.Equal(t, "20\n", y.read(t, "b/n"))
 }
+
+func TestASessionThatCannotBeMadeLeavesNothing(t *testing.T) {
+	file, err := dirlock.NewFile(dirlock.FileOptions{Dir: filepath.Join(t.TempDir(), "locks")})
+	require.NoError(t, err)
+	_, err = tools.New(tools.Config{Root: t.TempDir(), Locks: file, Tools: []string{"no such tool"}})
+	require.EqualError(t, err, "unknown tool: no such tool")
+	left, err := filepath.Glob(filepath.Join(file.Dir(), "instances", "*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

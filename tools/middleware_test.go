@@ -137,6 +137,7 @@ func TestConfigThatContradictsItself(t *testing.T) {
 	for want, cfg := range map[string]tools.Config{
 		"both a root and a workspace": {Root: ws.Dir(), Workspace: ws},
 		"both a spool and none":       {Workspace: ws, Spool: newSpool(t, artifact.Options{}), NoSpool: true},
+		"a tool that is nil":          {Workspace: ws, Own: []tools.Tool{nil}},
 		"middleware that is nil":      {Workspace: ws, Middleware: []tools.Middleware{nil}},
 	} {
 		_, err := tools.New(cfg)

@@ -103,33 +103,60 @@ func unknownStyle(name string) error {
 	return &PolicyError{"unknown shell tool style: " + shown}
 }
 
-// A choice is which of some tools are enabled.
-type choice struct {
-	tools   []Tool
-	enabled map[string]bool // by name
-	based   func(d Definition) bool
+// A choice is which of some tools are enabled, in the order of registration.
+type choice []candidate
+
+type candidate struct {
+	Definition
+	based   bool // it may be enabled at all
+	enabled bool
+}
+
+func (c *choice) add(d Definition, based, enabled bool) {
+	*c = append(*c, candidate{d, based, based && enabled})
+}
+
+// set enables or disables the tools that match.
+func (c choice) set(enabled bool, matches func(d Definition) bool) {
+	for i := range c {
+		if matches(c[i].Definition) {
+			c[i].enabled = enabled && c[i].based
+		}
+	}
 }
 
 // tagged sets the tools that have one of the tags.
-func (c *choice) tagged(patterns []string, enabled bool) {
-	for _, t := range c.tools {
-		d := t.Definition()
-		if slices.ContainsFunc(d.Tags, func(tag string) bool { return matchesTag(patterns, tag) }) {
-			c.set(d, enabled)
-		}
-	}
+func (c choice) tagged(patterns []string, enabled bool) {
+	c.set(enabled, func(d Definition) bool {
+		return slices.ContainsFunc(d.Tags, func(tag string) bool { return matchesTag(patterns, tag) })
+	})
 }
 
 // named sets the tools that have one of the names.
-func (c *choice) named(names []string, enabled bool) {
-	for _, t := range c.tools {
-		if d := t.Definition(); slices.Contains(names, d.Name) {
-			c.set(d, enabled)
-		}
-	}
+func (c choice) named(names []string, enabled bool) {
+	c.set(enabled, func(d Definition) bool { return slices.Contains(names, d.Name) })
 }
 
-func (c *choice) set(d Definition, enabled bool) { c.enabled[d.Name] = enabled && c.based(d) }
+// only enables the tools that have one of the names, and no others.
+func (c choice) only(names []string) {
+	c.set(false, func(Definition) bool { return true })
+	c.named(names, true)
+}
+
+func (c choice) exposes(name string) bool {
+	return slices.ContainsFunc(c, func(t candidate) bool { return t.enabled && t.Name == name })
+}
+
+// check refuses names that no tool has.
+func (c choice) check(lists ...[]string) error {
+	for _, name := range slices.Concat(lists...) {
+		if !slices.ContainsFunc(c, func(t candidate) bool { return t.Name == name }) {
+			shown, _ := escape.Field(name)
+			return fmt.Errorf("unknown tool: %s", shown)
+		}
+	}
+	return nil
+}
 
 // matchesTag reports whether one of the patterns is the tag or begins it.
 func matchesTag(patterns []string, tag string) bool {
@@ -142,7 +169,7 @@ func matchesTag(patterns []string, tag string) bool {
 }
 
 // apply applies the rules and the controls.
-func (p Policy) apply(c *choice, cfg Config, editor []string) {
+func (p Policy) apply(c choice, cfg Config, editor []string) {
 	if slices.Contains(cfg.ModelTags, TagChatGPT) && !p.Rules[chatGPTRule].Off {
 		c.tagged([]string{"shell:*"}, false)
 		c.tagged(append(editor, "shell:exec:shell_command", "shell:workdir", "shell:lock"), true)
@@ -157,8 +184,7 @@ func (p Policy) apply(c *choice, cfg Config, editor []string) {
 		}
 	}
 	if cfg.Tools != nil {
-		clear(c.enabled)
-		c.named(cfg.Tools, true)
+		c.only(cfg.Tools)
 	}
 	c.tagged(p.DisableTags, false)
 	c.tagged(p.EnableTags, true)
@@ -177,15 +203,4 @@ func (r Rule) applies(modelTags []string) bool {
 	return !r.Off && !slices.ContainsFunc(r.ModelTags, func(pattern string) bool {
 		return !slices.ContainsFunc(modelTags, func(tag string) bool { return matchesTag([]string{pattern}, tag) })
 	})
-}
-
-// checkNames refuses names that no tool has.
-func checkNames(tools []Tool, lists ...[]string) error {
-	for _, name := range slices.Concat(lists...) {
-		if !slices.ContainsFunc(tools, func(t Tool) bool { return t.Definition().Name == name }) {
-			shown, _ := escape.Field(name)
-			return fmt.Errorf("unknown tool: %s", shown)
-		}
-	}
-	return nil
 }

@@ -170,3 +170,18 @@ func TestOnlyASetWithDirLockSpeaksOfIt(t *testing.T) {
 		})
 	}
 }
+
+func TestOwnToolsAreJudgedByThemselves(t *testing.T) {
+	var own []tools.Tool
+	for _, name := range []string{"write", "apply_patch", "shell_command", "dir_lock", "export", "read_image"} {
+		own = append(own, named(name, nil))
+	}
+	require.Equal(t, "read ls find grep edit/replace shell workdir write apply_patch shell_command dir_lock export read_image",
+		exposedBy(t, tools.Config{Own: own}), "what ours would need, theirs do not")
+
+	shell := named("shell", nil)
+	_, err := tools.New(tools.Config{Root: t.TempDir(), Own: []tools.Tool{shell}})
+	require.ErrorContains(t, err, "shell", "P6: two of one name")
+	require.Equal(t, "read ls find grep edit/replace workdir shell",
+		exposedBy(t, tools.Config{Own: []tools.Tool{shell}, Policy: tools.Policy{DisableTags: []string{"shell:exec"}}}), "one in the place of ours")
+}

@@ -128,7 +128,7 @@ var errClosed = errors.New("the session is closed")
 // New returns a Session. It fails closed: on a root that is no directory, on a
 // name to expose that no tool has or that two tools have, on fields that
 // contradict each other.
-func New(cfg Config) (*Session, error) {
+func New(cfg Config) (_ *Session, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,11 @@ func New(cfg Config) (*Session, error) {
 		listener: cfg.Listener,
 		frame:    cmp.Or(cfg.FrameLimit, DefaultFrameLimit),
 	}
-	var err error
+	defer func() {
+		if err != nil {
+			_ = s.release()
+		}
+	}()
 	ws := cfg.Workspace
 	if ws == nil {
 		if ws, err = workspace.New(cfg.Root); err != nil {
@@ -212,6 +216,8 @@ func (cfg Config) check() error {
 		return errors.New("negative frame limit")
 	case slices.ContainsFunc(cfg.Middleware, func(m Middleware) bool { return m == nil }):
 		return errors.New("middleware that is nil")
+	case slices.Contains(cfg.Own, nil):
+		return errors.New("a tool that is nil")
 	}
 	return nil
 }
@@ -230,24 +236,31 @@ func (s *Session) Definitions() []Definition { return s.set.Definitions() }
 // in JSON, and its header. If it is over the frame limit, the diffs are replaced
 // by a note; an outcome with images becomes an error. Text is never cut here.
 func (s *Session) Call(ctx context.Context, call Call) Outcome {
+	return s.begin(ctx, call)()
+}
+
+// begin takes a call in, with the directory that its agent works in now, and
+// returns what runs it; that must be called.
+func (s *Session) begin(ctx context.Context, call Call) (run func() Outcome) {
 	ctx, done, err := s.admit(ctx)
 	if err != nil {
-		return Fail(ctx, err, Display{})
+		return func() Outcome { return Fail(ctx, err, Display{}) }
 	}
-	defer done()
-	tool, ok := s.set.byName[call.Tool]
-	if !ok {
-		return unknownTool(ctx, call.Tool)
-	}
-	if call.Agent == "" {
-		call.Agent = DefaultAgent
-	}
+	call.Agent = agentName(call.Agent)
 	call.Dir, call.fault = s.workdirs.Dir(ctx, call.Agent)
 	call.check, call.progress = nil, nil
-	if s.listener == nil {
-		return s.run(ctx, tool, call)
+	return func() Outcome {
+		defer done()
+		tool, ok := s.set.byName[call.Tool]
+		switch {
+		case !ok:
+			return unknownTool(ctx, call.Tool)
+		case s.listener == nil:
+			return s.run(ctx, tool, call)
+		default:
+			return s.observed(ctx, tool, call)
+		}
 	}
-	return s.observed(ctx, tool, call)
 }
 
 // UserShell runs a command that a person typed; without a Dir, it is run in the
@@ -260,7 +273,7 @@ func (s *Session) UserShell(ctx context.Context, c UserCommand) Outcome {
 	}
 	defer done()
 	if c.Dir == "" {
-		if c.Dir, err = s.workdirs.Dir(ctx, cmp.Or(c.Agent, DefaultAgent)); err != nil {
+		if c.Dir, err = s.workdirs.Dir(ctx, c.Agent); err != nil {
 			return Fail(ctx, err, commandDisplay(c.Command))
 		}
 	}
@@ -368,12 +381,17 @@ func (s *Session) Close() error {
 	s.mu.Unlock()
 	s.cancel(errClosed)
 	s.calls.Wait()
-	return errors.Join(s.closeLocks(), s.workdirs.Close(), s.drains.Close(), s.imports.Close(), s.own.Close())
+	return s.release()
 }
 
-func (s *Session) closeLocks() error {
-	if s.locks == nil {
-		return nil
+// release releases what the session has, as far as it has been made.
+func (s *Session) release() error {
+	var errs []error
+	if s.locks != nil {
+		errs = append(errs, s.locks.Close(context.Background()))
 	}
-	return s.locks.Close(context.Background())
+	if s.workdirs != nil {
+		errs = append(errs, s.workdirs.Close())
+	}
+	return errors.Join(append(errs, s.drains.Close(), s.imports.Close(), s.own.Close())...)
 }

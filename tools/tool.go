@@ -27,7 +27,7 @@ type Previewer interface {
 // A Definition describes a tool to a model and to a harness.
 type Definition struct {
 	Name        string          // what the model sees; unique in a set
-	Internal    string          // what events and policies call it; empty means Name
+	Internal    string          // what events call it; empty means Name
 	Description string          // text for the model
 	Schema      json.RawMessage // JSON schema of the arguments; not to be changed
 	Freeform    bool            // the tool also takes plain text as its arguments

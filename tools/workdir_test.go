@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -127,6 +129,122 @@ func TestWorkdirsAreRemembered(t *testing.T) {
 	dir, err = w.Dir(t.Context(), "new")
 	require.NoError(t, err)
 	require.Equal(t, root+"/a", dir)
+}
+
+func TestARememberedDirectoryIsMadeCanonical(t *testing.T) {
+	store := &dirMemory{dirs: map[string]string{}}
+	w, root := newWorkdirs(t, store, nil)
+	require.NoError(t, os.Symlink("a", filepath.Join(root, "link")))
+	store.dirs["link"], store.dirs["gone"], store.dirs["relative"], store.dirs["empty"] = root+"/link", root+"/gone", "a", ""
+	dir, err := w.Dir(t.Context(), "link")
+	require.NoError(t, err)
+	require.Equal(t, root+"/a", dir)
+	dir, err = w.Dir(t.Context(), "gone")
+	require.NoError(t, err)
+	require.Equal(t, root+"/gone", dir, "what became of it is told, not guessed")
+	for _, agent := range []string{"relative", "empty"} {
+		_, err = w.Dir(t.Context(), agent)
+		require.EqualError(t, err, "cannot recall workdir: the path is not absolute")
+		require.Equal(t, framing.CodeIO, code(t, err))
+	}
+}
+
+func TestAnAgentWithoutANameIsTheDefaultOne(t *testing.T) {
+	store := &dirMemory{dirs: map[string]string{}}
+	w, root := newWorkdirs(t, store, nil)
+	_, _, err := w.Set(t.Context(), "", "a")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{tools.DefaultAgent: root + "/a"}, store.dirs)
+	dir, err := w.Dir(t.Context(), tools.DefaultAgent)
+	require.NoError(t, err)
+	require.Equal(t, root+"/a", dir)
+	require.Equal(t, root+"/a", w.Discovery("").Dir)
+}
+
+func TestAForgottenAgentIsANewOne(t *testing.T) {
+	w, root := newWorkdirs(t, nil, &scanner{})
+	_, _, err := w.Set(t.Context(), "x", "a")
+	require.NoError(t, err)
+	w.Forget("x")
+	require.Zero(t, w.Discovery("x").Revision)
+	dir, err := w.Dir(t.Context(), "x")
+	require.NoError(t, err)
+	require.Equal(t, root, dir)
+	w.Forget("x")
+	require.NoError(t, w.Spawn(t.Context(), "y", "x"))
+}
+
+// A deaf is a Discoverer that answers when it is released, whatever its context
+// says.
+type deaf struct{ release chan struct{} }
+
+func (s deaf) User(context.Context) (discovery.Scope, error) { return discovery.Scope{}, nil }
+func (s deaf) Project(context.Context, string) (discovery.Scope, error) {
+	<-s.release
+	return discovery.Scope{}, nil
+}
+
+func TestAScanTakesItsTimeAndNoMore(t *testing.T) {
+	ws := newWorkspace(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		s := deaf{make(chan struct{})}
+		w := tools.NewWorkdirs(ws, nil, s)
+		began := time.Now()
+		snapshot, err := w.WaitReady(t.Context(), "x")
+		require.NoError(t, err)
+		require.Equal(t, 30*time.Second, time.Since(began))
+		require.True(t, snapshot.Degraded)
+		require.Equal(t, "timed out after 30 s", snapshot.Reason)
+
+		_, _, err = w.Set(t.Context(), "x", ".")
+		require.Equal(t, framing.CodeDiscoveryDegraded, code(t, err), "and the next setter is let in")
+
+		_, err = w.Dir(t.Context(), "y")
+		require.NoError(t, err)
+		require.NoError(t, w.Close(), "it waits for no scan")
+		require.Equal(t, 60*time.Second, time.Since(began))
+		close(s.release)
+	})
+}
+
+// A panicking Discoverer and WorkdirStore.
+type panicking struct{}
+
+func (panicking) User(context.Context) (discovery.Scope, error)            { panic("user") }
+func (panicking) Project(context.Context, string) (discovery.Scope, error) { panic("project") }
+func (panicking) Load(string) (string, bool, error)                        { panic("load") }
+func (panicking) Save(string, string) error                                { panic("save") }
+
+func TestAPanicOfTheHarnessIsAnError(t *testing.T) {
+	w, _ := newWorkdirs(t, nil, panicking{})
+	snapshot, err := w.WaitReady(t.Context(), "x")
+	require.NoError(t, err)
+	require.True(t, snapshot.Degraded)
+	require.Equal(t, "internal error in tool workdir", snapshot.Reason)
+
+	s, _ := sessionOf(t, tools.Config{Workdirs: panicking{}})
+	for range 2 { // the second use does not find half an agent
+		out := s.Call(t.Context(), tools.Call{Tool: "ls", Arguments: []byte(`{}`)})
+		require.Equal(t, framing.CodeInternal, out.Error.Code)
+	}
+}
+
+func TestClosedWorkdirs(t *testing.T) {
+	w, _ := newWorkdirs(t, nil, &scanner{})
+	var uses sync.WaitGroup
+	for i := range 20 {
+		uses.Go(func() {
+			name := fmt.Sprint("agent ", i%5)
+			_, _ = w.WaitReady(t.Context(), name)
+			_, _, _ = w.Set(t.Context(), name, "a")
+			_ = w.Spawn(t.Context(), name, fmt.Sprint("child ", i))
+		})
+	}
+	require.NoError(t, w.Close())
+	_, err := w.Dir(t.Context(), "late")
+	require.Equal(t, framing.CodeCancelled, code(t, err))
+	uses.Wait()
+	require.NoError(t, w.Close())
 }
 
 func TestOneSetterAtATime(t *testing.T) {

@@ -1,9 +1,11 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -29,27 +31,30 @@ type WorkdirStore interface {
 
 // Workdirs are the working directories of the agents of a session, and what each
 // agent has been told of its project. It is safe for concurrent use; agents are
-// independent of each other. The working directory of the process plays no part.
+// independent of each other. An empty name is that of [DefaultAgent]. The working
+// directory of the process plays no part.
 type Workdirs struct {
 	workspace  *workspace.Workspace
 	store      WorkdirStore // may be nil
 	discoverer discovery.Discoverer
 	scans      sync.WaitGroup
+	ctx        context.Context // done when they are closed
+	cancel     context.CancelCauseFunc
 
 	mu     sync.Mutex
+	closed bool // no scan begins any more
 	agents map[string]*agent
 }
 
 // An agent is what is known of one agent. Its fields are guarded by Workdirs.mu,
-// but for loaded.
+// but for loaded. A scan ends before another one begins.
 type agent struct {
 	loaded chan struct{} // closed when dir is known, or err
 	err    error
 
 	dir      string
 	setting  bool          // a setter is pending
-	commits  int           // of dir; a scan that an earlier one began is out of date
-	ready    chan struct{} // closed when snapshot is that of the last commit
+	ready    chan struct{} // closed when snapshot is that of dir
 	snapshot discovery.Snapshot
 	user     *discovery.Scope // once it has been scanned
 }
@@ -61,7 +66,9 @@ func NewWorkdirs(ws *workspace.Workspace, store WorkdirStore, discoverer discove
 	if discoverer == nil {
 		discoverer = nothing{}
 	}
-	return &Workdirs{workspace: ws, store: store, discoverer: discoverer, agents: map[string]*agent{}}
+	w := &Workdirs{workspace: ws, store: store, discoverer: discoverer, agents: map[string]*agent{}}
+	w.ctx, w.cancel = context.WithCancelCause(context.Background())
+	return w
 }
 
 // nothing discovers nothing.
@@ -108,7 +115,7 @@ func (w *Workdirs) Set(ctx context.Context, name, path string) (dir string, snap
 	if dir, err = w.commit(ctx, a, name, path); err != nil {
 		return "", discovery.Snapshot{}, err
 	}
-	snapshot, _ = w.await(context.WithoutCancel(ctx), a)
+	snapshot, _ = w.await(context.WithoutCancel(ctx), a) // a scan takes its time and no more
 	return dir, snapshot, setError(ctx, dir, snapshot)
 }
 
@@ -156,7 +163,7 @@ func (w *Workdirs) save(name, dir string) error {
 	if w.store == nil {
 		return nil
 	}
-	err := w.store.Save(name, dir)
+	err := w.store.Save(agentName(name), dir)
 	if err == nil {
 		return nil
 	}
@@ -192,15 +199,22 @@ func (w *Workdirs) Spawn(ctx context.Context, parent, child string) error {
 	if err != nil {
 		return err
 	}
-	w.mu.Lock()
-	if w.agents[child] != nil {
-		w.mu.Unlock()
+	a, first, err := w.enter(child)
+	if err != nil {
+		return err
+	}
+	if !first {
 		return errors.New("tools: the agent to spawn is there already")
 	}
-	a := &agent{loaded: make(chan struct{})}
-	w.agents[child] = a
-	w.mu.Unlock()
 	return w.open(a, child, func() (string, error) { return dir, w.save(child, dir) })
+}
+
+// Forget forgets an agent that is done: what it was told, and where it was, unless
+// the store remembers. If it is used again it is a new one.
+func (w *Workdirs) Forget(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.agents, agentName(name))
 }
 
 // Discovery returns what an agent was told last, with the Revision 0 if that is
@@ -208,7 +222,7 @@ func (w *Workdirs) Spawn(ctx context.Context, parent, child string) error {
 func (w *Workdirs) Discovery(name string) discovery.Snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if a := w.agents[name]; a != nil {
+	if a := w.agents[agentName(name)]; a != nil {
 		return a.snapshot
 	}
 	return discovery.Snapshot{}
@@ -226,20 +240,15 @@ func (w *Workdirs) WaitReady(ctx context.Context, name string) (discovery.Snapsh
 
 // await waits until the snapshot of the last commit is installed.
 func (w *Workdirs) await(ctx context.Context, a *agent) (discovery.Snapshot, error) {
-	for {
-		w.mu.Lock()
-		ready := a.ready
-		w.mu.Unlock()
-		if err := wait(ctx, ready); err != nil {
-			return discovery.Snapshot{}, err
-		}
-		w.mu.Lock()
-		current, snapshot := a.ready == ready, a.snapshot
-		w.mu.Unlock()
-		if current { // or there was another commit meanwhile
-			return snapshot, nil
-		}
+	w.mu.Lock()
+	ready := a.ready
+	w.mu.Unlock()
+	if err := wait(ctx, ready); err != nil {
+		return discovery.Snapshot{}, err
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return a.snapshot, nil
 }
 
 // look returns the directory of an agent, the snapshot that was installed last,
@@ -259,29 +268,48 @@ func (w *Workdirs) look(ctx context.Context, name string) (dir string, s discove
 	return a.dir, a.snapshot, ready, nil
 }
 
-// Close waits for running scans.
+// Close ends running scans. Later uses fail.
 func (w *Workdirs) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.cancel(errClosed)
 	w.scans.Wait()
 	return nil
 }
 
+// agentName returns the name of an agent that may not have been named.
+func agentName(name string) string { return cmp.Or(name, DefaultAgent) }
+
 // agent returns an agent, whose directory is known then.
 func (w *Workdirs) agent(ctx context.Context, name string) (*agent, error) {
-	w.mu.Lock()
-	a := w.agents[name]
-	first := a == nil
-	if first {
-		a = &agent{loaded: make(chan struct{})}
-		w.agents[name] = a
+	a, first, err := w.enter(name)
+	if err != nil {
+		return nil, err
 	}
-	w.mu.Unlock()
 	if first {
-		return a, w.open(a, name, func() (string, error) { return w.load(name) })
+		return a, w.open(a, name, func() (string, error) { return w.load(ctx, name) })
 	}
 	if err := wait(ctx, a.loaded); err != nil {
 		return nil, err
 	}
 	return a, a.err
+}
+
+// enter returns an agent, which is to be opened if this is its first use.
+func (w *Workdirs) enter(name string) (a *agent, first bool, err error) {
+	name = agentName(name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, false, &framing.Error{Code: framing.CodeCancelled, Message: errClosed.Error()}
+	}
+	if a := w.agents[name]; a != nil {
+		return a, false, nil
+	}
+	a = &agent{loaded: make(chan struct{})}
+	w.agents[name] = a
+	return a, true, nil
 }
 
 // wait waits until done is closed. It fails if ctx ends first.
@@ -303,65 +331,123 @@ func wait(ctx context.Context, done <-chan struct{}) error {
 // next use of the agent tries again.
 func (w *Workdirs) open(a *agent, name string, find func() (string, error)) error {
 	defer close(a.loaded)
-	dir, err := find()
+	dir, err := recovered("workdir", find)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
 		a.err = err
-		delete(w.agents, name)
+		delete(w.agents, agentName(name))
 		return err
 	}
 	w.scan(a, dir)
 	return nil
 }
 
-func (w *Workdirs) load(name string) (string, error) {
+// load returns the directory that an agent starts in. One that is not there any
+// more is remembered nevertheless: it is told, not guessed.
+func (w *Workdirs) load(ctx context.Context, name string) (string, error) {
 	if w.store == nil {
 		return w.workspace.Dir(), nil
 	}
-	dir, ok, err := w.store.Load(name)
+	dir, ok, err := w.store.Load(agentName(name))
+	switch {
+	case err == nil && !ok:
+		return w.workspace.Dir(), nil
+	case err == nil && !filepath.IsAbs(dir):
+		err = errors.New("the path is not absolute")
+	}
 	if err != nil {
 		reason, _ := escape.Field(err.Error())
 		return "", &framing.Error{Code: framing.CodeIO, Message: "cannot recall workdir: " + reason, Cause: err}
 	}
-	if !ok {
-		return w.workspace.Dir(), nil
+	canonical, err := w.workspace.Directory(ctx, "", dir)
+	switch {
+	case err == nil:
+		return canonical, nil
+	case isEnd(ctx, err):
+		return "", err
+	default:
+		return dir, nil
 	}
-	return dir, nil
 }
 
 // scan puts the agent in dir and looks at the project there, on a time of its
 // own. It needs w.mu.
 func (w *Workdirs) scan(a *agent, dir string) {
-	a.dir = dir
-	a.commits++
-	commit := a.commits
-	a.ready = make(chan struct{})
+	ready := make(chan struct{})
+	a.dir, a.ready = dir, ready
+	if w.closed {
+		close(ready)
+		return
+	}
+	user, revision := a.user, a.snapshot.Revision+1
 	w.scans.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), scanTimeout)
-		defer cancel()
-		user := w.userScope(ctx, a)
-		project, err := w.discoverer.Project(ctx, dir)
+		defer close(ready)
+		found := w.discover(user, dir, revision)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if a.commits != commit {
-			return
-		}
-		if next := a.snapshot.Revision + 1; err != nil {
-			a.snapshot = discovery.Degrade(next, dir, user, scanFault(ctx, err))
-		} else {
-			a.snapshot = discovery.Join(next, dir, user, project)
-		}
-		close(a.ready)
+		a.snapshot, a.user = found.snapshot, found.user
 	})
+}
+
+// A found is what a scan has found.
+type found struct {
+	user     *discovery.Scope // nil if it could not be scanned: the next scan tries again
+	snapshot discovery.Snapshot
+}
+
+// discover scans a project, and the user's own if that is not known yet. It ends
+// in time: a scan that does not, as on a file system that does not answer, is left
+// behind.
+func (w *Workdirs) discover(user *discovery.Scope, dir string, revision uint64) found {
+	ctx, cancel := context.WithTimeout(w.ctx, scanTimeout)
+	defer cancel()
+	scanned := make(chan found, 1)
+	go func() {
+		var f found
+		var own discovery.Scope
+		f.user, own = w.userScope(ctx, user)
+		project, err := recovered("workdir", func() (discovery.Scope, error) { return w.discoverer.Project(ctx, dir) })
+		if err != nil {
+			f.snapshot = discovery.Degrade(revision, dir, own, scanFault(ctx, err))
+		} else {
+			f.snapshot = discovery.Join(revision, dir, own, project)
+		}
+		scanned <- f
+	}()
+	select {
+	case f := <-scanned:
+		return f
+	case <-ctx.Done():
+	}
+	own := discovery.Scope{}
+	if user != nil {
+		own = *user
+	}
+	return found{user, discovery.Degrade(revision, dir, own, scanFault(ctx, ctx.Err()))}
+}
+
+// userScope returns what belongs to the user, which is scanned once for an agent.
+// If it cannot be, that is told.
+func (w *Workdirs) userScope(ctx context.Context, known *discovery.Scope) (*discovery.Scope, discovery.Scope) {
+	if known != nil {
+		return known, *known
+	}
+	user, err := recovered("workdir", func() (discovery.Scope, error) { return w.discoverer.User(ctx) })
+	if err != nil {
+		return nil, discovery.NewScope(nil, nil, []discovery.Diagnostic{{Code: framing.CodeIO, Reason: scanFault(ctx, err)}})
+	}
+	return &user, user
 }
 
 // scanFault words why a scan failed.
 func scanFault(ctx context.Context, err error) string {
 	var e *workspace.Error
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Sprintf("timed out after %d s", scanTimeout/time.Second)
+	case ctx.Err() != nil:
+		return context.Cause(ctx).Error()
 	case errors.As(err, &e):
 		return e.Reason
 	default:
@@ -369,23 +455,15 @@ func scanFault(ctx context.Context, err error) string {
 	}
 }
 
-// userScope returns what belongs to the user, which is scanned once for an agent.
-// If it cannot be, that is told, and the next scan tries again.
-func (w *Workdirs) userScope(ctx context.Context, a *agent) discovery.Scope {
-	w.mu.Lock()
-	known := a.user
-	w.mu.Unlock()
-	if known != nil {
-		return *known
-	}
-	user, err := w.discoverer.User(ctx)
-	if err != nil {
-		return discovery.NewScope(nil, nil, []discovery.Diagnostic{{Code: framing.CodeIO, Reason: scanFault(ctx, err)}})
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	a.user = &user
-	return user
+// recovered calls do, which is the harness's own, with a panic turned into an
+// error.
+func recovered[T any](tool string, do func() (T, error)) (result T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicError(tool, v)
+		}
+	}()
+	return do()
 }
 
 // state returns what is wrong with the directory that an agent works in, in the
