@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -81,9 +84,9 @@ func NewImports(opts ImportOptions) (*Imports, error) {
 // be more than [MaxImporting].
 //
 // The error is [ErrReference], [ErrUnavailable] (no store, or m is nil),
-// [ErrClosed], [ErrTooLarge] for more than [MaxBytes], [ErrIntegrity], another
-// one of the store, [ErrUnsafeDir], [ErrUnsupported], that of ctx, or one of the
-// system.
+// [ErrClosed], [ErrTooLarge] for more than [MaxBytes], [ErrIntegrity] or another
+// one of the store, [ErrDestination] with what is wrong there ([ErrUnsafeDir],
+// [ErrUnsupported] or an error of the system), or that of ctx.
 func (m *Imports) Import(ctx context.Context, s Store, key Key, hints Hints) (Imported, error) {
 	if m == nil {
 		return Imported{}, ErrUnavailable
@@ -106,7 +109,7 @@ func (m *Imports) Import(ctx context.Context, s Store, key Key, hints Hints) (Im
 	defer m.gate.release(d.Size)
 	own, err := m.directory()
 	if err != nil {
-		return Imported{}, err
+		return Imported{}, notMade(err)
 	}
 	return own.write(ctx, importedName(hints), r)
 }
@@ -121,17 +124,24 @@ func (m *Imports) begin() error {
 	return nil
 }
 
+// ErrDestination says that the private file of an import could not be made; the
+// store is not to blame.
+var ErrDestination = errors.New("artifact: the file cannot be made")
+
+func notMade(err error) error { return fmt.Errorf("%w: %w", ErrDestination, err) }
+
 // directory returns the directory for imports. It makes one if there is none,
 // or if it has been taken away, as cleaners of temporary directories do.
 func (m *Imports) directory() (*importDir, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.own != nil && m.own.inPlace() {
-		return m.own, nil
-	}
 	if m.own == nil {
 		_, _ = SweepImports(m.dir, m.prefix, StaleAge) // a courtesy: its failure is nobody's problem
 	} else {
+		err := m.own.inPlace()
+		if !errors.Is(err, fs.ErrNotExist) {
+			return m.own, err
+		}
 		m.lost = append(m.lost, m.own)
 		m.own = nil
 	}
@@ -170,18 +180,19 @@ func (m *Imports) Close() error {
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, d := range m.lost {
-		d.unlock()
+	dirs := m.lost // a directory may be back where it was
+	if m.own != nil {
+		dirs = append(dirs, m.own)
 	}
-	m.lost = nil
-	if m.own == nil {
-		return nil
+	m.lost, m.own = nil, nil
+	var errs []error
+	for _, d := range dirs {
+		if err := d.remove(); err != nil {
+			m.lost = append(m.lost, d)
+			errs = append(errs, err)
+		}
 	}
-	if err := m.own.remove(); err != nil {
-		return err
-	}
-	m.own = nil
-	return nil
+	return errors.Join(errs...)
 }
 
 // SweepImports removes the directories of imports in dir that dead processes

@@ -59,14 +59,15 @@ func (d *importDir) fill(parent *os.File) error {
 	return flock(d.lock)
 }
 
-// inPlace reports whether the path of the directory still leads to it.
-func (d *importDir) inPlace() bool {
+// inPlace returns nil if the path of the directory still leads to it, and
+// fs.ErrNotExist if it leads nowhere or elsewhere.
+func (d *importDir) inPlace() error {
 	parent, err := openParent(d.parent, openSearch)
 	if err != nil {
-		return false
+		return err
 	}
 	defer parent.Close()
-	return d.isOurs(parent) == nil
+	return d.isOurs(parent)
 }
 
 // isOurs returns nil if the name in parent has the directory, and
@@ -84,19 +85,34 @@ func (d *importDir) write(ctx context.Context, name string, r io.Reader) (Import
 	f, err := createFile(d.self, name)
 	if err != nil {
 		_ = unlinkAt(d.self, name, 0)
-		return Imported{}, err
+		return Imported{}, notMade(err)
 	}
-	size, err := copyChunks(ctx, f, r)
-	if err == nil {
+	size, err := copyChunks(ctx, destination{f}, r)
+	written := err == nil
+	if written {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
+	if written && err != nil {
+		err = notMade(err)
+	}
 	if err != nil {
 		return Imported{}, errors.Join(err, unlinkAt(d.self, name, 0))
 	}
 	return Imported{Path: strings.TrimRight(d.parent, "/") + "/" + d.name + "/" + name, Size: size}, nil
+}
+
+// A destination is a file whose errors say that they are not those of the store.
+type destination struct{ f *os.File }
+
+func (d destination) Write(p []byte) (int, error) {
+	n, err := d.f.Write(p)
+	if err != nil {
+		err = notMade(err)
+	}
+	return n, err
 }
 
 // remove removes the directory and all below it; one that is gone already is a

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -161,6 +162,48 @@ func TestImportsSurviveACleanerOfTheParent(t *testing.T) {
 	require.FileExists(t, second.Path)
 	require.NoError(t, m.Close())
 	require.Equal(t, []string{filepath.Base(filepath.Dir(first.Path))}, names(t, dir))
+}
+
+func TestImportsSurviveAPassingFault(t *testing.T) {
+	dir, s := filepath.Join(t.TempDir(), "d"), artifact.NewMemStore()
+	require.NoError(t, mkdirMode(dir, 0o700))
+	m := imports(t, dir)
+	key := put(t, s, "x").Key
+	first, err := m.Import(t.Context(), s, key, artifact.Hints{})
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o777))
+	_, err = m.Import(t.Context(), s, key, artifact.Hints{})
+	require.ErrorIs(t, err, artifact.ErrDestination)
+	require.ErrorIs(t, err, artifact.ErrUnsafeDir)
+	require.ErrorIs(t, m.Close(), artifact.ErrUnsafeDir)
+	require.NoError(t, os.Chmod(dir, 0o700))
+	require.FileExists(t, first.Path)
+	require.NoError(t, m.Close(), "it tries again")
+	require.Empty(t, names(t, dir))
+}
+
+func TestImportsSayWhoIsToBlame(t *testing.T) {
+	for _, fault := range []error{artifact.ErrBusy, artifact.ErrIntegrity, unix.EMFILE, artifact.ErrUnsafeDir} {
+		m := imports(t, t.TempDir())
+		_, err := m.Import(t.Context(), failing{fault}, artifact.KeyOf(nil), artifact.Hints{})
+		require.ErrorIs(t, err, fault)
+		require.NotErrorIs(t, err, artifact.ErrDestination)
+	}
+}
+
+// A failing store cannot read what it has.
+type failing struct{ err error }
+
+func (f failing) Put(context.Context, int64, io.Reader) (artifact.Descriptor, error) {
+	return artifact.Descriptor{}, f.err
+}
+
+func (f failing) Stat(context.Context, artifact.Key) (artifact.Descriptor, error) {
+	return artifact.Descriptor{Key: artifact.KeyOf(nil)}, nil
+}
+
+func (f failing) Open(context.Context, artifact.Key) (io.ReadCloser, artifact.Descriptor, error) {
+	return io.NopCloser(iotest.ErrReader(f.err)), artifact.Descriptor{Key: artifact.KeyOf(nil)}, nil
 }
 
 func TestImportsWaitForOthersToBeWritten(t *testing.T) {

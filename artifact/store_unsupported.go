@@ -23,9 +23,8 @@ type importDir struct{}
 
 func makeImportDir(string, string) (*importDir, error) { return nil, ErrUnsupported }
 
-func (*importDir) inPlace() bool { return false }
-func (*importDir) remove() error { return nil }
-func (*importDir) unlock()       {}
+func (*importDir) inPlace() error { return ErrUnsupported }
+func (*importDir) remove() error  { return nil }
 
 func (*importDir) write(context.Context, string, io.Reader) (Imported, error) {
 	return Imported{}, ErrUnsupported

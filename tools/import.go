@@ -62,11 +62,11 @@ func importFailure(ctx context.Context, err error) error {
 			Message: fmt.Sprintf("cannot import: artifact exceeds %d bytes", artifact.MaxBytes),
 			Cause:   err,
 		}
-	case errors.Is(err, artifact.ErrUnsafeDir), errors.Is(err, artifact.ErrUnsupported):
-		return &framing.Error{Code: framing.CodeIO, Message: "cannot import: no private directory", Cause: err}
-	case errors.As(err, &errno) && !errors.Is(err, artifact.ErrNotFound):
+	case !errors.Is(err, artifact.ErrDestination):
+		return storeFailure(ctx, err)
+	case errors.As(err, &errno):
 		return &framing.Error{Code: framing.CodeIO, Message: "cannot import: " + errno.Error(), Cause: err}
 	default:
-		return storeFailure(ctx, err)
+		return &framing.Error{Code: framing.CodeIO, Message: "cannot import: no private directory", Cause: err}
 	}
 }

@@ -24,7 +24,7 @@ import (
 func newTransfer(t *testing.T, store artifact.Store, files map[string]string) (s *tools.Session, root string) {
 	t.Helper()
 	ws := newWorkspace(t, files)
-	s, _ = sessionOf(t, tools.Config{Workspace: ws, Store: store, ExposeAll: true, ImportDir: t.TempDir(), Discoverer: tools.NoDiscovery()})
+	s, _ = sessionOf(t, tools.Config{Workspace: ws, Store: store, ExposeAll: true, Images: true, ImportDir: t.TempDir(), Discoverer: tools.NoDiscovery()})
 	return s, ws.Dir()
 }
 
