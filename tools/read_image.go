@@ -65,27 +65,24 @@ func (t *readImageTool) call(ctx context.Context, _ Call, a args.ReadImage, d Di
 func dimensions(width, height int) string { return fmt.Sprintf("%dx%d", width, height) }
 
 func (t *readImageTool) prepare(ctx context.Context, a args.ReadImage) (image.Image, image.Info, error) {
-	source, err := t.source(ctx, a.Key)
+	key, err := artifact.ParseReference(a.Key)
 	if err != nil {
 		return image.Image{}, image.Info{}, err
+	}
+	if t.Store == nil {
+		return image.Image{}, image.Info{}, storeFailure(ctx, artifact.ErrUnavailable)
 	}
 	opts := image.Options{Mode: a.Mode}
 	if r := a.Region; r != nil {
 		opts.Region = &image.Rect{X: uint32(r.X), Y: uint32(r.Y), Width: uint32(r.Width), Height: uint32(r.Height)}
 	}
-	shown, info, err := images.Prepare(ctx, source, opts)
+	read := func(ctx context.Context) ([]byte, error) { return t.read(ctx, key) }
+	shown, info, err := images.PrepareFrom(ctx, read, opts)
 	return shown, info, imageFailure(err)
 }
 
-// source returns the original that a reference names.
-func (t *readImageTool) source(ctx context.Context, reference string) ([]byte, error) {
-	key, err := artifact.ParseReference(reference)
-	if err != nil {
-		return nil, err
-	}
-	if t.Store == nil {
-		return nil, storeFailure(ctx, artifact.ErrUnavailable)
-	}
+// read returns an original, unless it is too large.
+func (t *readImageTool) read(ctx context.Context, key artifact.Key) ([]byte, error) {
 	source, err := artifact.ReadAll(ctx, t.Store, key, image.MaxSourceBytes)
 	if errors.Is(err, artifact.ErrTooLarge) {
 		return nil, imageFailure(&image.Error{

@@ -118,8 +118,10 @@ func tooLarge(kind Kind, value, limit int64) error {
 	return &Error{Code: framing.CodeImageTooLarge, Kind: kind, Value: value, Limit: limit}
 }
 
-// errMalformed stands for a panic of a decoder.
-var errMalformed = errors.New("malformed data")
+var (
+	errMalformed = errors.New("malformed data") // stands for a panic of a decoder
+	errSlow      = errors.New("it takes too long")
+)
 
 // undecodable returns the error of a decoder.
 func undecodable(kind Kind, err error) error {

@@ -57,15 +57,28 @@ type Preparer struct{ turns turns }
 // metadata. The same source and options give the same bytes. It does not change
 // src.
 //
-// The error is an [*Error] or that of ctx. Waiting for its turn ends with ctx;
-// decoding cannot be interrupted, but is given up as soon as it is done.
+// The error is an [*Error] or that of ctx. Waiting for the turn ends with ctx, and
+// so does decoding, where the decoder next wants to read; the other steps are given
+// up when they are done. Decoding takes at most [DecodeTimeout].
 func (p *Preparer) Prepare(ctx context.Context, src []byte, opts Options) (Image, Info, error) {
-	if err := ctx.Err(); err != nil {
-		return Image{}, Info{}, err
-	}
+	return p.PrepareFrom(ctx, func(context.Context) ([]byte, error) { return src, nil }, opts)
+}
+
+// PrepareFrom is [Preparer.Prepare] for a source that is not in memory yet. It is
+// read when the call has its turn, so that waiting takes no memory. An error of
+// source is returned as it is.
+func (p *Preparer) PrepareFrom(ctx context.Context, source func(context.Context) ([]byte, error), opts Options) (Image, Info, error) {
 	profile, ok := profileOf(opts.Mode)
 	if !ok {
 		return Image{}, Info{}, &Error{Code: framing.CodeInvalidArguments, Kind: KindMode}
+	}
+	if err := p.turns.take(ctx); err != nil {
+		return Image{}, Info{}, err
+	}
+	defer p.turns.pass()
+	src, err := source(ctx)
+	if err != nil {
+		return Image{}, Info{}, err
 	}
 	h, err := inspect(src)
 	if err != nil {
@@ -75,10 +88,6 @@ func (p *Preparer) Prepare(ctx context.Context, src []byte, opts Options) (Image
 	if err != nil {
 		return Image{}, Info{}, err
 	}
-	if err := p.turns.take(ctx); err != nil {
-		return Image{}, Info{}, err
-	}
-	defer p.turns.pass()
 	img, err := w.do(ctx, src)
 	if err != nil {
 		return Image{}, Info{}, err

@@ -2,12 +2,14 @@ package image
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"time"
 
 	"golang.org/x/image/webp"
 
@@ -23,6 +25,10 @@ const (
 	MaxDecodedBytes     = 64 << 20
 	MaxWebPDecodedBytes = 32 << 20
 )
+
+// DecodeTimeout is how long a decoder may take. The largest images take a second
+// or two.
+const DecodeTimeout = 20 * time.Second
 
 // format is a kind of files and its decoder. The decoders are called by what
 // the bytes are, and never found by registration.
@@ -158,20 +164,36 @@ func decodeConfig(f format, src []byte) (c image.Config, err error) {
 	return c, nil
 }
 
-// decode decodes the image, which must be what its header says.
-func (h header) decode(src []byte) (m image.Image, err error) {
+// decode decodes the image, which must be what its header says. A small file may
+// make a decoder work for minutes, as a JPEG with very many scans does.
+func (h header) decode(ctx context.Context, src []byte) (m image.Image, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, DecodeTimeout, errSlow)
+	defer cancel()
 	defer func() {
 		if recover() != nil {
 			m, err = nil, undecodable(KindDecode, errMalformed)
 		}
 	}()
-	if m, err = h.format.decode(bytes.NewReader(src)); err != nil {
+	if m, err = h.format.decode(reader{ctx, bytes.NewReader(src)}); err != nil {
 		return nil, undecodable(KindDecode, err)
 	}
 	if m.Bounds() != image.Rect(0, 0, h.width, h.height) {
 		return nil, undecodable(KindDecode, errMalformed)
 	}
 	return m, nil
+}
+
+// A reader reads until its context ends.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
 }
 
 // scanPNG looks at the chunks of a PNG, as far as they are whole.

@@ -22,9 +22,9 @@ const (
 // do decodes, crops, shrinks, turns and encodes. Turning comes last, when there
 // is least to turn.
 func (w work) do(ctx context.Context, src []byte) (Image, error) {
-	m, err := w.decode(src)
-	if err == nil {
-		err = ctx.Err()
+	m, err := w.decode(ctx, src)
+	if ctx.Err() != nil {
+		return Image{}, ctx.Err()
 	}
 	if err != nil {
 		return Image{}, err

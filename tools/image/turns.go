@@ -20,6 +20,9 @@ type turns struct {
 
 // take waits for the turn. It fails if too many wait already, or with ctx.
 func (t *turns) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	t.mu.Lock()
 	if !t.taken {
 		t.taken = true

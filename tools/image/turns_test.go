@@ -8,6 +8,7 @@ import (
 	"io"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -101,11 +102,63 @@ func TestPanicsOfDecodersAreRecovered(t *testing.T) {
 	}
 	_, err := decodeConfig(f, nil)
 	require.EqualError(t, err, "cannot decode image header: malformed data")
-	_, err = header{format: f}.decode(nil)
+	_, err = header{format: f}.decode(t.Context(), nil)
 	require.EqualError(t, err, "cannot decode image: malformed data")
 	require.ErrorIs(t, err, ErrInvalid)
 
 	lying := format{decode: func(io.Reader) (image.Image, error) { return image.NewGray(image.Rect(0, 0, 2, 2)), nil }}
-	_, err = header{format: lying, width: 1, height: 1}.decode(nil)
+	_, err = header{format: lying, width: 1, height: 1}.decode(t.Context(), nil)
 	require.EqualError(t, err, "cannot decode image: malformed data")
+}
+
+func TestDecodingTakesItsTimeAndNoMore(t *testing.T) {
+	endless := format{name: "jpeg", decode: func(r io.Reader) (image.Image, error) {
+		for {
+			time.Sleep(time.Second) // the work on one scan of very many
+			if _, err := r.Read(make([]byte, 1)); err != nil {
+				return nil, err
+			}
+		}
+	}}
+	w := work{header: header{format: endless}}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := w.do(t.Context(), make([]byte, 1000))
+		require.EqualError(t, err, "cannot decode image: it takes too long")
+		require.ErrorIs(t, err, ErrInvalid)
+		require.Equal(t, DecodeTimeout, time.Since(began))
+
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		began = time.Now()
+		_, err = w.do(ctx, make([]byte, 1000))
+		require.Equal(t, context.DeadlineExceeded, err, "no fault of the image")
+		require.Equal(t, 3*time.Second, time.Since(began))
+	})
+}
+
+func TestWaitingTakesNoMemory(t *testing.T) {
+	var p Preparer
+	require.NoError(t, p.turns.take(t.Context()))
+	read := make(chan struct{})
+	done := make(chan error)
+	go func() {
+		_, _, err := p.PrepareFrom(t.Context(), func(context.Context) ([]byte, error) {
+			close(read)
+			return nil, io.ErrUnexpectedEOF
+		}, Options{})
+		done <- err
+	}()
+	for waits := false; !waits; {
+		p.turns.mu.Lock()
+		waits = len(p.turns.waiting) == 1
+		p.turns.mu.Unlock()
+	}
+	select {
+	case <-read:
+		t.Fatal("the source is read only when the call has its turn")
+	default:
+	}
+	p.turns.pass()
+	require.Equal(t, io.ErrUnexpectedEOF, <-done)
 }
