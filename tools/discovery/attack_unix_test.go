@@ -75,7 +75,7 @@ func TestSymbolicLinks(t *testing.T) {
 	require.Equal(t, []string{"AGENTS.md", "p/.agents.local/AGENTS.md"}, instructions(root, scope), "each canonical path once")
 	require.Equal(t, []string{"x p/.agents/skills/group/x/SKILL.md", "y p/.agents/skills/y.md"}, skills(root, scope))
 	require.Equal(t, []string{
-		framing.CodeNotFound + " AGENTS.gone.md", framing.CodeLoop + " AGENTS.loop.md",
+		framing.CodeLoop + " AGENTS.loop.md", framing.CodeNotFound + " AGENTS.gone.md",
 		framing.CodeNotFound + " p/.agents/skills/gone/SKILL.md", framing.CodeLoop + " p/.agents/skills/self/SKILL.md",
 		"DISCOVERY_SHADOWED p/.agents/skills/x/SKILL.md p/.agents/skills/group/x/SKILL.md",
 	}, diagnostics(root, scope))

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Limits of what is kept of a scope, and of a snapshot.
+// Limits of what is kept of a scope, and of a snapshot: the most specific.
 const (
 	MaxSkills           = 1000
 	MaxInstructions     = 1000
@@ -16,36 +16,52 @@ const (
 
 // A builder collects what belongs to a scope within the limits.
 type builder struct {
-	instructions []Instruction
-	bytes        int
+	instructions []Instruction   // the most specific last
 	canonical    map[string]bool // of the instructions
 
 	skills  []Skill
 	byName  map[string]string // the path of each skill
 	limited map[string]bool   // what has been told to be too much
 
-	diagnostics []Diagnostic
+	diagnostics []Diagnostic // at most MaxDiagnostics
+	more        int          // further ones
 }
+
+var (
+	tooManyInstructions  = fmt.Sprintf("there are more than %d instruction files", MaxInstructions)
+	tooLargeInstructions = fmt.Sprintf("instruction files exceed %d bytes together", MaxInstructionBytes)
+)
 
 // addInstruction adds a file, unless it is there under another name.
 func (b *builder) addInstruction(i Instruction) {
 	key := cmp.Or(i.canonical, i.Path)
-	switch {
-	case b.canonical[key]:
-		return
-	case len(b.instructions) >= MaxInstructions:
-		b.limit(i.Path, fmt.Sprintf("there are more than %d instruction files", MaxInstructions))
-		return
-	case b.bytes+len(i.Text) > MaxInstructionBytes:
-		b.limit(i.Path, fmt.Sprintf("instruction files exceed %d bytes together", MaxInstructionBytes))
+	if b.canonical[key] {
 		return
 	}
 	if b.canonical == nil {
 		b.canonical = map[string]bool{}
 	}
 	b.canonical[key] = true
-	b.bytes += len(i.Text)
 	b.instructions = append(b.instructions, i)
+}
+
+// lastInstructions leaves out the least specific ones, which come first, if there
+// are too many.
+func (b *builder) lastInstructions() []Instruction {
+	bytes := 0
+	for i, instruction := range slices.Backward(b.instructions) {
+		bytes += len(instruction.Text)
+		switch {
+		case i < len(b.instructions)-MaxInstructions:
+			b.limit(instruction.Path, tooManyInstructions)
+		case bytes > MaxInstructionBytes:
+			b.limit(instruction.Path, tooLargeInstructions)
+		default:
+			continue
+		}
+		return slices.Clone(b.instructions[i+1:])
+	}
+	return slices.Clip(b.instructions)
 }
 
 // addSkill adds a skill, unless a more specific one has its name.
@@ -84,21 +100,25 @@ func (b *builder) limit(path, reason string) {
 	}
 }
 
-func (b *builder) diagnose(d Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
+func (b *builder) diagnose(list ...Diagnostic) {
+	room := min(len(list), MaxDiagnostics-len(b.diagnostics))
+	b.diagnostics = append(b.diagnostics, list[:room]...)
+	b.more += len(list) - room
+}
 
 // scope returns what was collected, which the builder must not change any more.
 func (b *builder) scope() Scope {
 	slices.SortStableFunc(b.skills, func(x, y Skill) int { return cmp.Compare(x.Name, y.Name) })
-	return Scope{slices.Clip(b.instructions), slices.Clip(b.skills), b.bounded()}
+	instructions := b.lastInstructions()
+	return Scope{instructions, slices.Clip(b.skills), b.bounded()}
 }
 
 // bounded returns the diagnostics, the last of which says how many are left out
 // if there are too many.
 func (b *builder) bounded() []Diagnostic {
-	if len(b.diagnostics) <= MaxDiagnostics {
+	if b.more == 0 {
 		return slices.Clip(b.diagnostics)
 	}
-	kept := slices.Clip(b.diagnostics[:MaxDiagnostics-1])
-	first := b.diagnostics[len(kept)]
-	return append(kept, Diagnostic{Code: CodeLimit, Path: first.Path, Reason: fmt.Sprintf("%d more were skipped", len(b.diagnostics)-len(kept))})
+	kept, first := b.diagnostics[:MaxDiagnostics-1], b.diagnostics[MaxDiagnostics-1]
+	return append(slices.Clip(kept), Diagnostic{Code: CodeLimit, Path: first.Path, Reason: fmt.Sprintf("%d more were skipped", b.more+1)})
 }

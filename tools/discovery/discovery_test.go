@@ -111,8 +111,8 @@ func TestD2WhatIsSkipped(t *testing.T) {
 	scope := project(t, root, discovery.Options{})
 	require.Equal(t, []string{"AGENTS.c.md", "AGENTS.max.md", "AGENTS.nul.md"}, instructions(root, scope))
 	require.Equal(t, []string{
-		framing.CodeInvalidUTF8 + " AGENTS.b.md", framing.CodeIsDirectory + " AGENTS.d.md", framing.CodeTooLarge + " AGENTS.over.md",
 		framing.CodeNotDirectory + " .agents.local",
+		framing.CodeTooLarge + " AGENTS.over.md", framing.CodeIsDirectory + " AGENTS.d.md", framing.CodeInvalidUTF8 + " AGENTS.b.md",
 	}, diagnostics(root, scope)[:4], "blank is no diagnostic")
 }
 
@@ -328,12 +328,15 @@ func TestLimits(t *testing.T) {
 	for i := range 18 {
 		files[fmt.Sprintf("AGENTS.%02d.md", i)] = strings.Repeat("x", discovery.MaxInstructionFileBytes)
 	}
+	files["p/AGENTS.md"] = "inner"
 	files["p/.agents/skills/inner.md"] = skill("the more specific are kept")
 	root := tree(t, files)
 	scope := project(t, filepath.Join(root, "p"), discovery.Options{})
 	require.Len(t, scope.Skills(), discovery.MaxSkills)
-	require.Len(t, scope.Instructions(), 16)
-	require.Equal(t, []string{"DISCOVERY_LIMIT AGENTS.16.md", "DISCOVERY_LIMIT .agents/skills/s0999"}, diagnostics(root, scope), "each is told once")
+	got := instructions(root, scope)
+	require.Len(t, got, 16)
+	require.Equal(t, []string{"AGENTS.17.md", "p/AGENTS.md"}, got[14:], "the more specific are kept")
+	require.Equal(t, []string{"DISCOVERY_LIMIT .agents/skills/s0999", "DISCOVERY_LIMIT AGENTS.02.md"}, diagnostics(root, scope), "each is told once")
 	_, ok := scope.Skill("inner")
 	require.True(t, ok)
 
@@ -344,9 +347,53 @@ func TestLimits(t *testing.T) {
 	for i := range discovery.MaxDiagnostics + 10 {
 		many = append(many, discovery.Diagnostic{Path: fmt.Sprint(i)})
 	}
-	got := discovery.NewScope(nil, nil, many).Diagnostics()
-	require.Len(t, got, discovery.MaxDiagnostics)
-	require.Equal(t, discovery.Diagnostic{Code: discovery.CodeLimit, Path: "999", Reason: "11 more were skipped"}, got[len(got)-1])
+	told := discovery.NewScope(nil, nil, many).Diagnostics()
+	require.Len(t, told, discovery.MaxDiagnostics)
+	require.Equal(t, discovery.Diagnostic{Code: discovery.CodeLimit, Path: "999", Reason: "11 more were skipped"}, told[len(told)-1])
+
+	var small []discovery.Instruction
+	for i := range discovery.MaxInstructions + 5 {
+		small = append(small, discovery.Instruction{Path: fmt.Sprint(i), Text: "x"})
+	}
+	kept := discovery.NewScope(small, nil, nil)
+	require.Equal(t, small[5:], kept.Instructions())
+	require.Equal(t, []string{"DISCOVERY_LIMIT 4"}, diagnostics("", kept))
+}
+
+// An opened FS counts what is opened.
+type opened struct {
+	discovery.FS
+	files atomic.Int64
+}
+
+func (o *opened) Open(ctx context.Context, name string) (workspace.File, error) {
+	o.files.Add(1)
+	return o.FS.Open(ctx, name)
+}
+
+func TestNoMoreInstructionsAreOpenedThanMayBe(t *testing.T) {
+	files := map[string]string{"p/AGENTS.md": "inner"}
+	for i := range 2 * discovery.MaxInstructions {
+		files[fmt.Sprintf("AGENTS.%04d.md", i)] = " "
+	}
+	root := tree(t, files)
+	fsys := &opened{FS: hostFS{}}
+	scope := project(t, filepath.Join(root, "p"), discovery.Options{FS: fsys})
+	require.Equal(t, []string{"p/AGENTS.md"}, instructions(root, scope))
+	require.Equal(t, []string{"DISCOVERY_LIMIT AGENTS.1000.md"}, diagnostics(root, scope))
+	require.LessOrEqual(t, fsys.files.Load(), int64(discovery.MaxInstructions))
+}
+
+// A hostFS is the file system of the host.
+type hostFS struct{ workspace.OS }
+
+func (hostFS) Resolve(_ context.Context, name string) (string, fs.FileInfo, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", nil, err
+	}
+	canonical, err := filepath.EvalSymlinks(name)
+	return canonical, info, err
 }
 
 func TestProjectErrors(t *testing.T) {

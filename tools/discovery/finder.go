@@ -71,6 +71,9 @@ func (f *Finder) User(ctx context.Context) (Scope, error) {
 			return Scope{}, err
 		}
 	}
+	if err := s.readInstructions(ctx); err != nil {
+		return Scope{}, err
+	}
 	// The most specific first: local roots before the others, those of
 	// .config before the legacy ones.
 	for _, i := range []int{1, 0, 3, 2} {
@@ -104,6 +107,9 @@ func (f *Finder) Project(ctx context.Context, dir string) (Scope, error) {
 			return Scope{}, err
 		}
 	}
+	if err := s.readInstructions(ctx); err != nil {
+		return Scope{}, err
+	}
 	for _, d := range dirs {
 		for _, name := range []string{localName, agentsName} {
 			if err := s.skills(ctx, filepath.Join(d, name, skillsName)); err != nil {
@@ -114,7 +120,7 @@ func (f *Finder) Project(ctx context.Context, dir string) (Scope, error) {
 	return s.found.scope(), nil
 }
 
-// projectInstructions adds those of one directory of a project. That the working
+// projectInstructions notes those of one directory of a project. That the working
 // directory itself cannot be listed is an error: what cannot be seen must not
 // pass for empty.
 func (s *scan) projectInstructions(ctx context.Context, dir string) error {
@@ -122,7 +128,7 @@ func (s *scan) projectInstructions(ctx context.Context, dir string) error {
 	if dir == s.ws.Dir() {
 		var entries []entry
 		if entries, err = s.list(ctx, dir, isInstruction); err == nil {
-			err = s.instructionFiles(ctx, dir, entries)
+			s.note(ctx, dir, entries)
 		}
 	} else {
 		err = s.instructions(ctx, dir)
@@ -150,6 +156,10 @@ type scan struct {
 	fs    FS
 	found builder
 
+	places []place         // of instruction files, the most specific last
+	noted  map[string]bool // canonical paths of those
+	bytes  int             // of instruction files, so far
+
 	entries int             // of directories of skills, so far
 	visited map[string]bool // canonical paths of those directories
 }
@@ -159,7 +169,7 @@ func (f *Finder) begin(ctx context.Context, dir string) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &scan{ws: ws, fs: f.fs, visited: map[string]bool{}}, nil
+	return &scan{ws: ws, fs: f.fs, noted: map[string]bool{}, visited: map[string]bool{}}, nil
 }
 
 // upwards returns the directories of the project, the working directory first:

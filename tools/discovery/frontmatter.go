@@ -69,10 +69,12 @@ func (s *Skill) set(key string, value *yaml.Node, source string) error {
 	scalar, ok := scalarOf(value)
 	switch key {
 	case "name":
-		if !ok {
+		switch {
+		case ok:
+			s.Name = scalar
+		case value.Tag != "!!null": // which says as little as no name
 			return errName
 		}
-		s.Name = scalar
 	case "description":
 		if !ok {
 			return errDescription

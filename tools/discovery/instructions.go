@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,13 @@ const (
 	listBatch = 1024 // directory entries between two looks at the context
 )
 
-// instructions adds the instruction files of a root. The error is that of ctx
+// A place may have an instruction file.
+type place struct {
+	path, canonical string
+	regular         bool // it was one when its directory was listed
+}
+
+// instructions notes the instruction files of a root. The error is that of ctx
 // alone: other failures are diagnostics.
 func (s *scan) instructions(ctx context.Context, root string) error {
 	entries, err := s.list(ctx, root, isInstruction)
@@ -36,30 +43,53 @@ func (s *scan) instructions(ctx context.Context, root string) error {
 	if err := s.report(ctx, root, err); err != nil {
 		return err
 	}
-	return s.instructionFiles(ctx, root, entries)
+	s.note(ctx, root, entries)
+	return ctx.Err()
 }
 
-// instructionFiles adds instruction files of a root: AGENTS.md first, then the
-// others in the order of their bytes.
-func (s *scan) instructionFiles(ctx context.Context, root string, entries []entry) error {
+// note notes instruction files of a root: AGENTS.md first, then the others in the
+// order of their bytes. A file that was noted under another name stays there.
+func (s *scan) note(ctx context.Context, root string, entries []entry) {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return strings.Compare(strings.TrimPrefix(a.name, instructionsName), strings.TrimPrefix(b.name, instructionsName))
 	})
-	for _, e := range entries {
-		path := filepath.Join(root, e.name)
-		text, err := s.readInstruction(ctx, path)
+	for _, e := range entries[max(0, len(entries)-MaxInstructions-1):] { // of more, the first would be left out
+		p := place{path: filepath.Join(root, e.name), regular: e.typ.IsRegular()}
+		p.canonical, _, _ = s.fs.Resolve(ctx, p.path)
+		if key := cmp.Or(p.canonical, p.path); !s.noted[key] {
+			s.noted[key] = true
+			s.places = append(s.places, p)
+		}
+	}
+}
+
+// readInstructions reads what was noted, the most specific first, as much as there
+// may be.
+func (s *scan) readInstructions(ctx context.Context) error {
+	var found []Instruction
+	for i, p := range slices.Backward(s.places) {
+		if i < len(s.places)-MaxInstructions {
+			s.found.limit(p.path, tooManyInstructions)
+			break
+		}
+		text, err := s.readInstruction(ctx, p.path)
 		switch {
 		case err == nil && strings.TrimSpace(text) != "":
-			canonical, _, _ := s.fs.Resolve(ctx, path)
-			s.found.addInstruction(Instruction{Path: path, Text: text, canonical: canonical})
-		case e.typ.IsRegular(): // it need not be there any more
-			err = s.report(ctx, path, err)
+			found = append(found, Instruction{Path: p.path, Text: text, canonical: p.canonical})
+		case p.regular: // it need not be there any more
+			err = s.report(ctx, p.path, err)
 		default:
-			err = s.diagnose(ctx, path, err)
+			err = s.diagnose(ctx, p.path, err)
 		}
 		if err != nil {
 			return err
 		}
+		if s.bytes += len(text); s.bytes > MaxInstructionBytes {
+			break // the one too many tells that there are more
+		}
+	}
+	for _, i := range slices.Backward(found) {
+		s.found.addInstruction(i)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func NewScope(instructions []Instruction, skills []Skill, diagnostics []Diagnost
 	for _, s := range skills {
 		b.addSkill(s)
 	}
-	b.diagnostics = append(b.diagnostics, diagnostics...)
+	b.diagnose(diagnostics...)
 	return b.scope()
 }
 
@@ -131,7 +131,7 @@ func Join(revision uint64, dir string, user, project Scope) Snapshot {
 		for _, i := range scope.instructions {
 			b.addInstruction(i)
 		}
-		b.diagnostics = append(b.diagnostics, scope.diagnostics...)
+		b.diagnose(scope.diagnostics...)
 	}
 	for _, scope := range []Scope{project, user} {
 		for _, s := range scope.skills {
