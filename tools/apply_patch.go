@@ -85,7 +85,9 @@ func (t *patchTool) Call(ctx context.Context, call Call) Outcome {
 		return Fail(ctx, patchError(ctx, patch.Result{}, err), Display{})
 	}
 	resolve := func() ([]string, error) { return patchDirs(call.Dir, p.Targets()) }
-	return t.underLock(ctx, call, Display{}, resolve, func(ctx context.Context, call Call) Outcome {
+	applied := false
+	out := t.underLock(ctx, call, Display{}, resolve, func(ctx context.Context, call Call) Outcome {
+		applied = true
 		result, err := t.apply(ctx, call, p)
 		d := patchDisplay(result.Changes)
 		if err != nil {
@@ -93,6 +95,21 @@ func (t *patchTool) Call(ctx context.Context, call Call) Outcome {
 		}
 		return Succeed(framing.Result{Body: patchBody(result)}, d)
 	})
+	if !applied {
+		return Fail(ctx, unchanged(out.Error), out.Display)
+	}
+	return out
+}
+
+// unchanged returns an error that says that nothing was changed, behind what else
+// it says. A cancellation says that already.
+func unchanged(e *framing.Error) *framing.Error {
+	if e.Code == framing.CodeCancelled {
+		return e
+	}
+	told := *e
+	told.Fields = append(slices.Clip(e.Fields), framing.Header{Key: "changed", Value: "false"})
+	return &told
 }
 
 // patchDirs returns the directories to lock for a patch.
@@ -208,17 +225,10 @@ func patchDisplay(changes []patch.Change) Display {
 // patchError returns the error of a call that has made some changes, or none.
 func patchError(ctx context.Context, r patch.Result, err error) error {
 	e := knownPatchError(ctx, err)
-	if e.Code == framing.CodeCancelled && len(r.Changes) == 0 {
-		return e
+	if len(r.Changes) == 0 {
+		return unchanged(e)
 	}
 	failure := &framing.Error{Code: e.Code, Message: e.Message, Output: e.Output, Cause: e.Cause}
-	if len(r.Changes) == 0 && e.Code == dirlock.CodeLost {
-		return e
-	}
-	if len(r.Changes) == 0 {
-		failure.Fields = []framing.Header{{Key: "changed", Value: "false"}}
-		return failure
-	}
 	failure.Fields = append(slices.Clone(e.Fields),
 		framing.Header{Key: "partial", Value: "true"},
 		framing.Header{Key: "files_changed", Value: strconv.Itoa(len(r.Changes))},

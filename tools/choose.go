@@ -96,13 +96,13 @@ func editorTags(style EditStyle) []string {
 
 // hasBase reports whether the configuration has what one of our tools needs.
 func (cfg Config) hasBase(d Definition, style EditStyle) bool {
-	if d.Name == "dir_lock" {
-		return cfg.Locks != nil
-	}
-	if cfg.ExposeAll {
+	chatGPT := slices.Contains(cfg.ModelTags, TagChatGPT)
+	switch {
+	case d.Name == "dir_lock" && cfg.Locks == nil, d.Name == "read_image" && !cfg.Images:
+		return false
+	case cfg.ExposeAll:
 		return true
 	}
-	chatGPT := slices.Contains(cfg.ModelTags, TagChatGPT)
 	switch d.Name {
 	case "edit":
 		return style != EditPatch
@@ -112,10 +112,8 @@ func (cfg Config) hasBase(d Definition, style EditStyle) bool {
 		return !chatGPT
 	case "shell_command":
 		return chatGPT
-	case "export", "import":
+	case "export", "import", "read_image":
 		return cfg.Store != nil
-	case "read_image":
-		return cfg.Store != nil && cfg.Images
 	default:
 		return true
 	}

@@ -55,7 +55,13 @@ func (t *dirLockTool) update(ctx context.Context, call Call, a args.DirLock, d D
 	d = dirLockDisplay(a, dir)
 	held, err := t.Locks.LockManual(ctx, call.lockRequest(d, dir))
 	if err != nil {
-		return Fail(ctx, lockFailure(withoutEcho(err, a.Directory)), d)
+		return Fail(ctx, lockFailure(ctx, withoutEcho(err, a.Directory)), d)
+	}
+	if held.Waited > 0 {
+		if _, err := dirlock.Canonical(call.Dir, dir); err != nil { // gone while it waited
+			_, _ = t.Locks.Unlock(ctx, dirlock.Owner(call.Agent), dir)
+			return Fail(ctx, pathFailure("lock", a.Directory, err), d)
+		}
 	}
 	var r framing.Result
 	if held.Waited > slowCommand {
@@ -95,7 +101,7 @@ func (t *dirLockTool) unlock(ctx context.Context, call Call, a args.DirLock, d D
 	case missing != nil && (dir == "" || isUnknown(err)):
 		return Fail(ctx, pathFailure("unlock", a.Directory, missing), d)
 	case err != nil:
-		return Fail(ctx, lockFailure(err), d)
+		return Fail(ctx, lockFailure(ctx, err), d)
 	}
 	var r framing.Result
 	addCanonical(&r, a.Directory, dir)
@@ -147,7 +153,7 @@ func (s *Session) ForceUnlock(ctx context.Context, agent, directory string) Outc
 	released, err := s.locks.ForceUnlockOverlapping(ctx, dirlock.User, dir)
 	switch {
 	case err != nil:
-		return Fail(ctx, lockFailure(err), d)
+		return Fail(ctx, lockFailure(ctx, err), d)
 	case len(released) == 0:
 		return Fail(ctx, &framing.Error{
 			Code:    dirlock.CodeNotHeld,

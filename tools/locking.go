@@ -16,17 +16,18 @@ import (
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-// Locks are the directory locks of a session. [github.com/taukit/taukit/dirlock.Manager]
-// implements it.
+// Locks are the directory locks of a session, as far as tools need them.
+// [github.com/taukit/taukit/dirlock.Manager] implements it.
 type Locks interface {
-	dirlock.Locker
+	LockResolved(ctx context.Context, req dirlock.Request, resolve func() ([]string, error)) (*dirlock.Guard, error)
+	LockCovered(ctx context.Context, req dirlock.Request) (*dirlock.Guard, error)
 	LockManual(ctx context.Context, req dirlock.Request) (dirlock.Held, error)
 	Unlock(ctx context.Context, owner dirlock.Owner, dir string) (dirlock.Held, error)
 	ForceUnlock(ctx context.Context, by, victim dirlock.Owner, dir string) (dirlock.Held, error)
-	ForceUnlockOverlapping(ctx context.Context, by dirlock.Owner, dir string) ([]dirlock.Held, error)
 	OthersHeld(ctx context.Context, owner dirlock.Owner) ([]string, error)
-	ReleaseOwner(owner dirlock.Owner) (released, cancelled int)
 }
+
+var _ Locks = (*dirlock.Manager)(nil)
 
 // underLock runs do under the automatic lock on the directories that resolve
 // returns, for a call whose arguments are in order. It waits for the lock if need
@@ -48,12 +49,12 @@ func (e Env) underLock(ctx context.Context, call Call, d Display, resolve func()
 		return do(ctx, call)
 	}
 	if err != nil {
-		return Fail(ctx, lockFailure(err), d)
+		return Fail(ctx, lockFailure(ctx, err), d)
 	}
 	defer guard.Release()
 	call.check = func(ctx context.Context) error {
 		if err := guard.Check(ctx); err != nil {
-			return lockFailure(err)
+			return lockFailure(ctx, err)
 		}
 		return nil
 	}
@@ -65,6 +66,7 @@ func (e Env) underLock(ctx context.Context, call Call, d Display, resolve func()
 func (c Call) lockRequest(d Display, dirs ...string) dirlock.Request {
 	return dirlock.Request{
 		Owner: dirlock.Owner(c.Agent),
+		Call:  dirlock.CallID(c.ID),
 		Dirs:  dirs,
 		OnWait: func(w dirlock.Wait) {
 			if c.progress != nil {
@@ -137,13 +139,18 @@ const (
 
 // lockFailure returns the error of a lock that could not be had, released or
 // kept.
-func lockFailure(err error) error {
+func lockFailure(ctx context.Context, err error) error {
 	var e *dirlock.Error
-	if !errors.As(err, &e) || e.Code == dirlock.CodeCancelled {
+	if !errors.As(err, &e) {
 		return err
 	}
 	f := lockFields{&framing.Error{Code: e.Code, Cause: err}}
 	switch e.Code {
+	case dirlock.CodeCancelled:
+		if ctx.Err() != nil {
+			return err
+		}
+		f.Message = escapeField(e.Msg) // the agent was ended meanwhile
 	case dirlock.CodeDuplicate:
 		f.Message, f.Output = "dir_lock_duplicate", adviceDuplicate
 		f.dir("blocking_directory", e.Blocking)
@@ -167,6 +174,9 @@ func lockFailure(err error) error {
 		f.agent("released_by", e.ReleasedBy)
 	case dirlock.CodePathChanged:
 		f.Message = "dir_lock_path_changed"
+		if e.Waited > slowCommand {
+			f.add(headerLockWait, strconv.FormatInt(wholeSeconds(e.Waited), 10))
+		}
 		f.dir("requested_directory", e.Requested)
 	case dirlock.CodeTimeout:
 		f.Message = "dir_lock_timeout"

@@ -138,7 +138,7 @@ func TestWhoReadsDoesNotWait(t *testing.T) {
 	y.lock(t, "A", "update", ".")
 	for tool, arguments := range map[string]string{
 		"read": `{"path":"a/f.txt"}`, "ls": `{"path":"a"}`, "find": `{"pattern":"*.txt"}`, "grep": `{"pattern":"one"}`,
-		"workdir": `{"path":"a"}`, "shell": `{"command":"cat a/f.txt"}`, "shell_command": `{"command":"true"}`,
+		"workdir": `{"path":"."}`, "shell": `{"command":"cat a/f.txt"}`, "shell_command": `{"command":"true"}`,
 	} {
 		require.Nil(t, y.call(t.Context(), t, "B", tool, arguments).Error)
 	}
@@ -316,6 +316,20 @@ func TestALockThatIsLostStopsAnEdit(t *testing.T) {
 	require.Len(t, entries, 2, "nothing is left behind")
 }
 
+func TestAPatchWithoutItsLockSaysThatNothingIsChanged(t *testing.T) {
+	const text = "*** Begin Patch\n*** Add File: a/new\n+1\n*** End Patch"
+	y := newYard(t, nil, nil)
+	y.lock(t, "A", "update", "a")
+	y.call(t.Context(), t, "B", "dir_lock", `{"command":"unlock","directory":"a","owner_agent_id":"A"}`)
+	out := y.call(t.Context(), t, "A", "apply_patch", text)
+	require.Equal(t, []string{"error", "lost_directory", "reason", "released_by", "changed"}, keys(out))
+
+	y.lock(t, "B", "update", "a")
+	done, _ := y.async(t, "A", "apply_patch", text)
+	y.EndAgent("A")
+	require.Equal(t, "cancelled: the agent has ended", (<-done).Text, "that says it already")
+}
+
 func TestALockThatIsLostInTheMiddleOfAPatch(t *testing.T) {
 	const text = "*** Begin Patch\n*** Update File: a/f.txt\n@@\n-one\n+1\n*** Update File: b/g.txt\n@@\n-two\n+2\n*** End Patch"
 	for looks := 1; ; looks++ {
@@ -333,7 +347,7 @@ func TestALockThatIsLostInTheMiddleOfAPatch(t *testing.T) {
 		require.Equal(t, "two\n", g)
 		require.Equal(t, y.root, strings.TrimSuffix(strings.TrimSuffix(header(out, "lost_directory"), "/a"), "/b"))
 		if f == "one\n" {
-			require.Equal(t, []string{"error", "lost_directory", "reason"}, keys(out))
+			require.Equal(t, []string{"error", "lost_directory", "reason", "changed"}, keys(out))
 			continue
 		}
 		require.Equal(t, []string{"error", "lost_directory", "reason", "partial", "files_changed"}, keys(out))

@@ -2,8 +2,6 @@ package tools
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -66,7 +64,7 @@ func (cfg Config) style() (EditStyle, error) {
 	named := strings.TrimSpace(cfg.Policy.Style)
 	switch {
 	case named != "" && cfg.EditStyle != "":
-		return "", errors.New("both an edit style and one in the policy")
+		return "", &PolicyError{"both an edit style and one in the policy"}
 	case named != "" && styles[named] == "":
 		return "", unknownStyle(named)
 	case slices.Contains(cfg.ModelTags, TagChatGPT):
@@ -152,7 +150,7 @@ func (c choice) check(lists ...[]string) error {
 	for _, name := range slices.Concat(lists...) {
 		if !slices.ContainsFunc(c, func(t candidate) bool { return t.Name == name }) {
 			shown, _ := escape.Field(name)
-			return fmt.Errorf("unknown tool: %s", shown)
+			return &PolicyError{"unknown tool: " + shown}
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func TestPolicy(t *testing.T) {
 		{"own tools have tags", tools.Config{Own: []tools.Tool{own}, Policy: tools.Policy{DisableTags: []string{"shell:*", "own:t*"}}}, ""},
 		{
 			"all",
-			tools.Config{ExposeAll: true, EditStyle: tools.EditLines},
+			tools.Config{ExposeAll: true, Images: true, EditStyle: tools.EditLines},
 			"read ls find grep edit apply_patch write shell shell_command/gpt_shell workdir export import read_image",
 		},
 		{

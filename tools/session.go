@@ -62,7 +62,8 @@ type Config struct {
 
 	// Locks is where directory locks are kept; nil is no locking. The session is
 	// one instance of it.
-	Locks dirlock.Backend
+	Locks       dirlock.Backend
+	LockOptions dirlock.Options
 
 	// Shell says how commands are run.
 	Shell ShellConfig
@@ -87,7 +88,7 @@ type Config struct {
 	// Images says that the model takes images.
 	Images bool
 	// ExposeAll exposes all tools, or all that Tools names, whatever the policy
-	// says and the model is.
+	// says and the model is; but dir_lock needs Locks, and read_image Images.
 	ExposeAll bool
 
 	// Middleware wraps the running of each call, the first one outermost. It
@@ -163,7 +164,7 @@ func New(cfg Config) (_ *Session, err error) {
 		Store: cfg.Store, Imports: s.imports,
 	}
 	if cfg.Locks != nil {
-		if s.locks, err = dirlock.New(context.Background(), cfg.Locks, dirlock.Options{}); err != nil {
+		if s.locks, err = dirlock.New(context.Background(), cfg.Locks, cfg.LockOptions); err != nil {
 			return nil, err
 		}
 		env.Locks = s.locks
@@ -251,6 +252,7 @@ func (s *Session) begin(ctx context.Context, call Call) (run func() Outcome) {
 	call.check, call.progress = nil, nil
 	return func() Outcome {
 		defer done()
+		s.workdirs.awaitFirst(ctx, call.Agent)
 		tool, ok := s.set.byName[call.Tool]
 		switch {
 		case !ok:

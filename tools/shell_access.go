@@ -54,7 +54,7 @@ func (r *shellRunner) access(ctx context.Context, call Call, dir string) (*acces
 	case err == nil:
 		return &access{mode: modeReadWrite, guard: guard}, nil
 	case !errors.Is(err, dirlock.ErrNotCovered):
-		return nil, lockFailure(err)
+		return nil, lockFailure(ctx, err)
 	}
 	a := &access{mode: modeReadOnly, readOnly: unenforced}
 	if r.cfg.ReadOnly == ReadOnlyOff {
@@ -62,7 +62,7 @@ func (r *shellRunner) access(ctx context.Context, call Call, dir string) (*acces
 	}
 	others, err := r.Locks.OthersHeld(ctx, dirlock.Owner(call.Agent))
 	if err != nil {
-		return nil, lockFailure(err)
+		return nil, lockFailure(ctx, err)
 	}
 	a.chain, a.protect = r.Confine, protected(dir, call.Dir, others)
 	return a, nil
@@ -120,7 +120,7 @@ func (a *access) lost(ctx context.Context, end proc.Outcome) error {
 	if a.guard == nil || end.Reason != proc.Cancelled || !errors.Is(context.Cause(ctx), dirlock.ErrLost) {
 		return nil
 	}
-	failure := lockFailure(context.Cause(ctx))
+	failure := lockFailure(ctx, context.Cause(ctx))
 	var e *framing.Error
 	if errors.As(failure, &e) {
 		var r framing.Result

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"time"
 
 	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/framing"
@@ -53,7 +52,6 @@ func (t *workdirTool) call(ctx context.Context, call Call, a args.Workdir, d Dis
 
 // get tells where the agent is, and what is wrong there.
 func (t *workdirTool) get(ctx context.Context, call Call, d Display) Outcome {
-	t.awaitScan(ctx, call.Agent)
 	dir, snapshot, ready, err := t.dirs.look(ctx, call.Agent)
 	if err != nil {
 		return Fail(ctx, err, d)
@@ -72,14 +70,4 @@ func (t *workdirTool) get(ctx context.Context, call Call, d Display) Outcome {
 		r.Add("discovery", "degraded")
 	}
 	return Succeed(r, d)
-}
-
-// getterPatience is how long a getter waits for a scan before it says that one is
-// pending: a scan takes milliseconds, and to be told so would cost a turn.
-const getterPatience = 2 * time.Second
-
-func (t *workdirTool) awaitScan(ctx context.Context, agent string) {
-	ctx, cancel := context.WithTimeout(ctx, getterPatience)
-	defer cancel()
-	_, _ = t.dirs.WaitReady(ctx, agent) // what it finds, or does not, is looked at next
 }

@@ -386,3 +386,43 @@ func TestWorkdirGetterTellsTheState(t *testing.T) {
 		require.Equal(t, "path: "+dir+"\nstatus: inaccessible", get().Text)
 	}
 }
+
+func TestNothingMakesAVanishedWorkdirAgain(t *testing.T) {
+	for _, style := range []tools.EditStyle{tools.EditReplace, tools.EditLines} {
+		ws := newWorkspace(t, nil)
+		dir := filepath.Join(ws.Dir(), "d")
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		s, _ := sessionOf(t, tools.Config{Workspace: ws, EditStyle: style, ExposeAll: true})
+		call := func(tool, arguments string) tools.Outcome {
+			return s.Call(t.Context(), tools.Call{Tool: tool, Arguments: []byte(arguments)})
+		}
+		require.Nil(t, call("workdir", `{"path":"d"}`).Error)
+		require.NoError(t, os.Remove(dir))
+		for tool, arguments := range map[string]string{
+			"write":       `{"path":"x/y","content":"z"}`,
+			"apply_patch": "*** Begin Patch\n*** Add File: x/y\n+z\n*** End Patch",
+			"edit":        `{"path":"x","edits":[{"start_line":1,"end_line_exclusive":1,"newText":"z","context_line":""}]}`,
+		} {
+			if tool == "edit" && style == tools.EditReplace {
+				arguments = `{"path":"x","edits":[{"oldText":"a","newText":"b"}]}`
+			}
+			out := call(tool, arguments)
+			require.Equal(t, framing.CodeNotFound, out.Error.Code, tool)
+			require.Regexp(t, `^error: (cannot \w+ "x(/y)?": no such file or directory|file does not exist: "x")`, out.Text)
+		}
+		require.True(t, removed(dir))
+		require.Nil(t, call("write", fmt.Sprintf(`{"path":%q,"content":"z"}`, filepath.Join(ws.Dir(), "e", "f"))).Error, "an absolute path starts elsewhere")
+	}
+}
+
+func TestTheFirstCallIsTheFirstUse(t *testing.T) {
+	for range 20 {
+		ws := newWorkspace(t, map[string]string{".git/HEAD": "", "AGENTS.md": "first"})
+		s, _ := sessionOf(t, tools.Config{Workspace: ws, Discoverer: discovery.New(discovery.Options{})})
+		require.Nil(t, s.Call(t.Context(), tools.Call{Tool: "ls", Arguments: []byte(`{}`)}).Error)
+		require.NoError(t, os.WriteFile(filepath.Join(ws.Dir(), "AGENTS.late.md"), []byte("late"), 0o600))
+		snapshot, err := s.Workdirs().WaitReady(t.Context(), "")
+		require.NoError(t, err)
+		require.Len(t, snapshot.Instructions(), 1)
+	}
+}

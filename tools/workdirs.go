@@ -54,6 +54,7 @@ type agent struct {
 
 	dir      string
 	setting  bool          // a setter is pending
+	used     bool          // a call has waited for the first scan
 	ready    chan struct{} // closed when snapshot is that of dir
 	snapshot discovery.Snapshot
 	user     *discovery.Scope // once it has been scanned
@@ -251,13 +252,39 @@ func (w *Workdirs) await(ctx context.Context, a *agent) (discovery.Snapshot, err
 	return a.snapshot, nil
 }
 
+// scanPatience is how long a call waits for a scan: that takes milliseconds, and
+// what it finds does not depend on what the call does then.
+const scanPatience = 2 * time.Second
+
+// awaitFirst waits for the scan that the first use of an agent has begun, but not
+// for long.
+func (w *Workdirs) awaitFirst(ctx context.Context, name string) {
+	w.mu.Lock()
+	a := w.agents[agentName(name)]
+	first := a != nil && a.ready != nil && !a.used
+	if first {
+		a.used = true
+	}
+	w.mu.Unlock()
+	if first {
+		w.awaitBriefly(ctx, a)
+	}
+}
+
+func (w *Workdirs) awaitBriefly(ctx context.Context, a *agent) {
+	ctx, cancel := context.WithTimeout(ctx, scanPatience)
+	defer cancel()
+	_, _ = w.await(ctx, a)
+}
+
 // look returns the directory of an agent, the snapshot that was installed last,
-// and whether it is that of the directory.
+// and whether it is that of the directory. For a scan it waits a little.
 func (w *Workdirs) look(ctx context.Context, name string) (dir string, s discovery.Snapshot, ready bool, err error) {
 	a, err := w.agent(ctx, name)
 	if err != nil {
 		return "", s, false, err
 	}
+	w.awaitBriefly(ctx, a)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {

@@ -2,9 +2,11 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/taukit/taukit/framing"
@@ -53,8 +55,8 @@ type Outcome struct {
 // Change begins a change of the file at path, seen from dir. It waits for its
 // turn and then looks at what is there, without opening it: [ErrIsDirectory] or
 // [ErrNotRegular] if that can have no content. A file that does not exist is no
-// error, unless the path leads through ".." of a missing directory
-// ([ErrNotFound]) or cannot be that of a file ([ErrNoFileName]).
+// error, unless the path leads through ".." of a missing directory or starts at one
+// ([ErrNotFound]), or cannot be that of a file ([ErrNoFileName]).
 //
 // op is one of the Op constants, for messages. The caller must call Close.
 func (w *Workspace) Change(ctx context.Context, op, dir, path string) (*Change, error) {
@@ -115,7 +117,18 @@ func (w *Workspace) lookup(ctx context.Context, dir, path string, follow bool) (
 	if !ok {
 		return nil, errReadOnly
 	}
-	return fsys.Lookup(ctx, w.Resolve(dir, path), follow)
+	entry, err := fsys.Lookup(ctx, w.Resolve(dir, path), follow)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := entry.Found(); !ok && !filepath.IsAbs(path) {
+		// Missing directories are made, but not the one that the path starts at.
+		if _, err := w.fs.Canonical(ctx, cmp.Or(dir, w.dir)); err != nil {
+			_ = entry.Close()
+			return nil, err
+		}
+	}
+	return entry, nil
 }
 
 // Turns waits for the turns of all files with the given keys, and returns a
