@@ -25,7 +25,6 @@ func newGoTest(dir string) tools.Tool {
 	return tools.NewTool(tools.Definition{
 		Name:        "go_test",
 		Description: "Run the Go tests of the project.",
-		ReadOnly:    true,
 	}, func(a goTestArgs) tools.Display {
 		return tools.Display{Args: "./..."}
 	}, func(ctx context.Context, _ tools.Call, a goTestArgs, d tools.Display) tools.Outcome {

@@ -1,8 +1,10 @@
 // Custom is a tool set of one's own, made of single packages: reading, searching
 // and guarded editing as they come, a tool of its own for tests, and a
-// permission question in front of all.
+// permission question in front of all that may change something.
 //
 //	go run ./examples/custom [-C DIR] [-allow] TOOL JSON
+//
+// What runs the code of the project asks, too: tests can do anything.
 package main
 
 import (
@@ -19,7 +21,10 @@ import (
 	"github.com/taukit/taukit/tools/workspace"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+// run makes one call and returns the status of the process.
+func run() int {
 	dir := flag.String("C", ".", "the directory to work in")
 	allow := flag.Bool("allow", false, "answer yes when a tool asks to change something")
 	flag.Parse()
@@ -29,10 +34,14 @@ func main() {
 	handler, err := newHandler(*dir, func(string) bool { return *allow })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, escape.TerminalLine(err.Error()))
-		os.Exit(2) //nolint:gocritic // there is nothing to stop yet
+		return 2
 	}
 	out := handler(ctx, tools.Call{Agent: "main", Tool: flag.Arg(0), Arguments: []byte(flag.Arg(1))})
 	fmt.Println(escape.TerminalText(out.Text))
+	if out.Error != nil {
+		return 1
+	}
+	return 0
 }
 
 // newHandler returns what runs the calls of a model in dir. Question is asked

@@ -19,7 +19,7 @@ func TestCustom(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	t.Setenv("GOFLAGS", "-mod=mod") // whatever the tests themselves run with
-	answer := false
+	answer := true
 	handler, err := newHandler(dir, func(string) bool { return answer })
 	require.NoError(t, err)
 	call := func(tool, arguments string) string {
@@ -29,6 +29,8 @@ func TestCustom(t *testing.T) {
 	require.Regexp(t, `(?s)^ended_by: exit\nstatus: 1\n\n.*\nout     a_test.go:5: error: not a header\n`, call("go_test", `{}`))
 	require.Regexp(t, `^ended_by: exit\nstatus: 0\n\nout ok `, call("go_test", `{"run": "TestB"}`))
 
+	answer = false
+	require.Equal(t, "error: the user said no", call("go_test", `{}`), "tests can do anything")
 	edit := `{"path": "a_test.go", "edits": [{"oldText": "t.Error(\"error: not a header\")", "newText": ""}]}`
 	require.Equal(t, "error: the user said no", call("edit", edit))
 	answer = true

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/taukit/taukit/artifact"
+	"github.com/taukit/taukit/escape"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/confine"
 )
@@ -23,14 +25,14 @@ func main() {
 	dir := flag.String("C", ".", "the directory to work in")
 	flag.Parse()
 	if err := serve(*dir, &mcp.StdioTransport{}); err != nil {
-		fmt.Fprintln(os.Stderr, "mcp:", err)
+		fmt.Fprintln(os.Stderr, "mcp:", escape.TerminalLine(err.Error()))
 		os.Exit(1)
 	}
 }
 
-// serve serves the tools until the client is gone or the process is interrupted.
+// serve serves the tools until the client is gone or the process is to end.
 func serve(dir string, transport mcp.Transport) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	session, err := tools.New(tools.Config{
 		Root:   dir,

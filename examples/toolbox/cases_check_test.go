@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,10 @@ type wantDiff struct {
 // check checks an answer and saves what later calls use of it.
 func (r *caseRun) check(t *testing.T, number int, s step, got reply) {
 	t.Helper()
+	if r.unordered {
+		sorted := inOrder(*s.Want.Text)
+		s.Want.Text, got.Text = &sorted, inOrder(got.Text)
+	}
 	parsed := framing.Parse(got.Text)
 	s.Want.checkText(t, number, got.Text, parsed)
 	s.Want.checkError(t, number, got)
@@ -66,6 +71,11 @@ func (r *caseRun) check(t *testing.T, number int, s step, got reply) {
 			r.vars[name], _ = parsed.Get(key)
 		}
 	}
+}
+
+// inOrder returns a text with its lines sorted.
+func inOrder(text string) string {
+	return strings.Join(slices.Sorted(strings.SplitSeq(text, "\n")), "\n")
 }
 
 func (w want) checkText(t *testing.T, number int, text string, parsed framing.Result) {

@@ -39,7 +39,8 @@ func (s *server) inspect(ctx context.Context, agent, name string, arguments []by
 	if err != nil {
 		return tools.Fail(ctx, err, tools.Display{})
 	}
-	return tools.Succeed(result, tools.Display{})
+	// Not as a tool succeeds: an empty text is to be seen as such.
+	return tools.Outcome{Text: result.Render(), Result: result, Display: tools.Display{Status: tools.StatusOK}}
 }
 
 // exposed lists the tools under both of their names.
@@ -104,12 +105,12 @@ type eventLog struct {
 
 // Event notes an event, but for the waiting in between.
 func (l *eventLog) Event(e tools.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if e.Phase == tools.PhaseWaiting {
 		printWaiting(l.person, e)
 		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.lines = append(l.lines, framing.Record(string(e.Phase), token(e.Internal), token(e.Visible)))
 }
 

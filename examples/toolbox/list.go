@@ -26,10 +26,11 @@ type annotations struct {
 
 // list prints the tools, one line each or as definitions.
 func list(c console, dir string, opts options, asJSON bool) error {
-	session, _, err := open(c, dir, opts, func(*tools.Config) {})
+	session, own, err := open(c, dir, opts, func(*tools.Config) {})
 	if err != nil {
 		return err
 	}
+	defer own.close()
 	defer session.Close() //nolint:errcheck // it has made nothing
 	if !asJSON {
 		for _, d := range session.Definitions() {

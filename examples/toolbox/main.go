@@ -188,15 +188,20 @@ func didYouMean(name string, candidates []string) string {
 
 // open returns a session in the directory, and what is its own. Change may change
 // its configuration.
-func open(c console, dir string, opts options, change func(*tools.Config)) (*tools.Session, belongings, error) {
+func open(c console, dir string, opts options, change func(*tools.Config)) (_ *tools.Session, own belongings, err error) {
+	defer func() {
+		if err != nil {
+			own.removeStore()
+		}
+	}()
 	log := slog.New(slog.NewTextHandler(c.err, nil)) // it quotes what a terminal might obey
 	cfg, err := opts.config(dir, log)
 	if err != nil {
-		return nil, belongings{}, usageError{err.Error()}
+		return nil, own, usageError{err.Error()}
 	}
-	own := belongings{spool: cfg.Spool}
+	own.spool = cfg.Spool
 	if own.artifacts, own.store, err = opts.artifacts(); err != nil {
-		return nil, belongings{}, err
+		return nil, own, err
 	}
 	cfg.Store = own.artifacts
 	if cfg.Locks, cfg.Shell.ReadOnly, err = opts.DirLock.locks(); err != nil {
@@ -207,16 +212,13 @@ func open(c console, dir string, opts options, change func(*tools.Config)) (*too
 	session, err := tools.New(cfg)
 	var noDirectory *workspace.Error
 	var contradiction *tools.PolicyError
-	if err != nil {
-		own.removeStore()
-	}
 	switch {
 	case errors.As(err, &contradiction):
-		return nil, belongings{}, errors.Join(usageError{fmt.Sprintf("options: %s", contradiction)}, err)
+		return nil, own, errors.Join(usageError{fmt.Sprintf("options: %s", contradiction)}, err)
 	case errors.As(err, &noDirectory):
-		return nil, belongings{}, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
+		return nil, own, usageError{fmt.Sprintf("cannot work in %s: %s", escape.Quote(cfg.Root), noDirectory.Reason)}
 	case err != nil:
-		return nil, belongings{}, usageError{err.Error()}
+		return nil, own, usageError{err.Error()}
 	}
 	return session, own, nil
 }

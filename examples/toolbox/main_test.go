@@ -120,23 +120,27 @@ func TestList(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"Guard":true}`:                       "options: Guard is no option; there are expose, edit_style,",
-		`{"guard":1}`:                          "options: guard must be a boolean",
-		`{"guard":true}`:                       "",
-		`{"edit_style":"line"}`:                "",
-		`{"edit_style":"vi"}`:                  "options: edit_style must be replace, line or patch",
-		`{"edit_style":"patch"}`:               "",
-		`{"patch_mode":"half"}`:                "options: patch_mode must be atomic or sequential",
-		`{"dir_lock":true}`:                    "",
-		`{"dir_lock":{"backend":"x"}}`:         "options: dir_lock.backend must be memory or filesystem",
-		`{"dir_lock":{"state_dir":"/x"}}`:      "options: dir_lock.state_dir is for the backend filesystem",
-		`{"dir_lock":{"enforce_ro_bind":"x"}}`: `options: dir_lock.enforce_ro_bind must be true, false or "require"`,
-		`{"dir_lock":{"enable":1}}`:            "options: dir_lock: enable must be a boolean",
-		`{"dir_lock":{"x":1}}`:                 "options: dir_lock: x is no option",
-		`{"dir_lock":7}`:                       "options: dir_lock must be a boolean or an object",
-		`{"edit_style":"line","tool_policy":{"default_shell_tool_style":"edit"}}`: "options: edit_style and tool_policy.default_shell_tool_style cannot be combined",
-		`{"tool_policy":{"rules":{"a":{"when":{"model_tags":["x"]}}}}}`:           "",
-		`{"tool_policy":{"rules":{"a":{"priority":"x"}}}}`:                        "options: tool_policy.rules.a.priority must be an integer",
+		`{"Guard":true}`:                                    "options: Guard is no option; there are expose, edit_style,",
+		`{"guard":1}`:                                       "options: guard must be a boolean",
+		`{"guard":true}`:                                    "",
+		`{"edit_style":"line"}`:                             "",
+		`{"edit_style":"vi"}`:                               "options: edit_style must be replace, line or patch",
+		`{"edit_style":"patch"}`:                            "",
+		`{"patch_mode":"half"}`:                             "options: patch_mode must be atomic or sequential",
+		`{"dir_lock":true}`:                                 "",
+		`{"dir_lock":{"backend":"x"}}`:                      "options: dir_lock.backend must be memory or filesystem",
+		`{"dir_lock":{"state_dir":"/x"}}`:                   "options: dir_lock.state_dir is for the backend filesystem",
+		`{"dir_lock":{"enforce_ro_bind":"x"}}`:              `options: dir_lock.enforce_ro_bind must be true, false or "require"`,
+		`{"dir_lock":{"enable":1}}`:                         "options: dir_lock: enable must be a boolean",
+		`{"dir_lock":{"x":1}}`:                              "options: dir_lock: x is no option",
+		`{"dir_lock":7}`:                                    "options: dir_lock must be a boolean or an object",
+		`{"model_tags":[null]}`:                             "options: model_tags.0 must not be null",
+		`{"tool_policy":{"rules":null}}`:                    "options: tool_policy.rules must not be null",
+		`{"tool_policy":{"default_shell_tool_style":null}}`: "",
+		`{"dir_lock":{"enable":null}}`:                      "options: dir_lock.enable must not be null",
+		`{"faults":{"save":null}}`:                          "options: faults.save must not be null",
+		`{"tool_policy":{"rules":{"a":{"when":{"model_tags":["x"]}}}}}`: "",
+		`{"tool_policy":{"rules":{"a":{"priority":"x"}}}}`:              "options: tool_policy.rules.a.priority must be an integer",
 		`{"store":"disk"}`:          "options: store must be mem, dir or none",
 		`{"home":"x"}`:              "options: home must be an absolute path",
 		`{"faults":{"x":"y"}}`:      "options: unknown fault: x",
@@ -163,9 +167,32 @@ func TestOptions(t *testing.T) {
 			require.ErrorContains(t, err, want, text)
 		}
 	}
-	status, _, err := toolbox(t, "", "-options", `{"tools":["ls","x"]}`, "list")
-	require.Equal(t, statusUsage, status)
-	require.True(t, strings.HasPrefix(err, "toolbox: unknown tool: x\n"))
+}
+
+func TestContradictionsFailEveryCall(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"edit_style":"line","tool_policy":{"default_shell_tool_style":"edit"}}`: "both an edit style and one in the policy",
+		`{"tools":["read","nope"]}`:                               "unknown tool: nope",
+		`{"expose":"policy","model_tags":["shell:tool-style:x"]}`: "unknown shell tool style: x",
+	} {
+		status, _, told := toolbox(t, "", "-options", text, "list")
+		require.Equal(t, statusUsage, status)
+		require.Contains(t, told, "toolbox: options: "+want+"\n")
+		_, out, _ := toolbox(t, `{"id":1,"tool":"ls","args":{}}`, "-options", text, "session")
+		require.Contains(t, out, `"error":{"code":"INVALID_ARGUMENTS","message":"`+want+`"}`)
+	}
+}
+
+func TestTheStoreOfASessionIsRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, text := range []string{`{"store":"dir"}`, `{"store":"dir","dir_lock":{"backend":"filesystem","state_dir":"/dev/null"}}`, `{"store":"dir","tools":["nope"]}`} {
+		for _, argv := range [][]string{{"list"}, {"session"}, {"call", "ls"}} {
+			toolbox(t, "", append([]string{"-options", text}, argv...)...)
+			left, err := filepath.Glob(filepath.Join(os.TempDir(), "toolbox-store-*"))
+			require.NoError(t, err)
+			require.Empty(t, left, "%s %s", text, argv)
+		}
+	}
 }
 
 // answers runs a session on lines of input and returns the answers, sorted.

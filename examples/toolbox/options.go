@@ -91,14 +91,8 @@ func parseOptions(text string) (options, error) {
 	if value := jsontext.Value(text); !value.IsValid() || value.Kind() != '{' {
 		return opts, usageError{"options: one JSON object is needed, without duplicate names"}
 	}
-	var members map[string]jsontext.Value
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return opts, usageError{"options: " + err.Error()}
-	}
-	for name, value := range members {
-		if value.Kind() == 'n' {
-			return opts, usageError{"options: " + name + " must not be null"}
-		}
+	if where, ok := nullMember(text); ok {
+		return opts, usageError{"options: " + where + " must not be null"}
 	}
 	if err := json.Unmarshal([]byte(text), &opts, json.RejectUnknownMembers(true)); err != nil {
 		return opts, usageError{"options: " + explain(err)}
@@ -108,8 +102,6 @@ func parseOptions(text string) (options, error) {
 		return opts, usageError{"options: expose must be all or policy"}
 	case opts.EditStyle != nil && !slices.Contains([]string{"replace", "line", "patch"}, *opts.EditStyle):
 		return opts, usageError{"options: edit_style must be replace, line or patch"}
-	case opts.EditStyle != nil && opts.ToolPolicy.Style != nil && strings.TrimSpace(*opts.ToolPolicy.Style) != "":
-		return opts, usageError{"options: edit_style and tool_policy.default_shell_tool_style cannot be combined"}
 	case !slices.Contains([]string{"mem", "dir", "none"}, opts.Store):
 		return opts, usageError{"options: store must be mem, dir or none"}
 	case opts.Home != "" && !filepath.IsAbs(opts.Home):
@@ -132,11 +124,29 @@ func explain(err error) string {
 	if !errors.As(err, &semantic) {
 		return err.Error()
 	}
-	where := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
+	where := dotted(semantic.JSONPointer)
 	if errors.Is(semantic.Err, json.ErrUnknownName) {
 		return where + " is no option; there are " + strings.Join(optionNames(), ", ")
 	}
 	return fmt.Sprintf("%s must be %s", where, wanted(semantic.GoType))
+}
+
+// nullMember returns where a JSON text has a null that says nothing.
+func nullMember(text string) (where string, ok bool) {
+	for d := jsontext.NewDecoder(strings.NewReader(text)); ; {
+		token, err := d.ReadToken()
+		switch {
+		case err != nil: // the end: the text is valid
+			return "", false
+		case token.Kind() == 'n' && d.StackPointer() != "/tool_policy/default_shell_tool_style":
+			return dotted(d.StackPointer()), true
+		}
+	}
+}
+
+// dotted returns a place in the options as messages have it.
+func dotted(p jsontext.Pointer) string {
+	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
 }
 
 // wanted names the JSON type that an option of a Go type takes.

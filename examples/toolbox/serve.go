@@ -35,7 +35,7 @@ func serve(ctx context.Context, c console, dir string, opts options) error {
 	if errors.As(err, &fault) { // the client is told by every answer
 		session, own, err = open(c, dir, opts, func(cfg *tools.Config) {
 			listen(cfg)
-			cfg.ModelTags, cfg.Policy = nil, tools.Policy{}
+			cfg.ModelTags, cfg.Policy, cfg.EditStyle, cfg.Tools = nil, tools.Policy{}, "", nil
 		})
 	}
 	if err != nil {
@@ -61,7 +61,8 @@ func serve(ctx context.Context, c console, dir string, opts options) error {
 			default:
 				s.handle(ctx, l.text)
 			}
-		case err := <-s.failed:
+		case err := <-s.failed: // nobody reads the answers
+			_ = s.session.Close()
 			s.drain(ctx)
 			return err
 		case <-ctx.Done():

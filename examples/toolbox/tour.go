@@ -63,6 +63,7 @@ func tour(ctx context.Context, c console) error {
 	session, err := tools.New(tools.Config{
 		Root:      dir,
 		ExposeAll: true,
+		Images:    true,
 		Guard:     new(guard.Policy),
 		Locks:     dirlock.NewMemory(),
 		Store:     artifact.NewMemStore(),
