@@ -1,6 +1,7 @@
 package shellrec
 
 import (
+	"bytes"
 	"cmp"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +12,10 @@ import (
 // DefaultLineLimit is how many bytes of the text of a line a decoder keeps,
 // unless it is told otherwise.
 const DefaultLineLimit = 16 << 20
+
+// longLine is how long a line is, in bytes, that gets room for all that is kept
+// of one: to grow towards that in steps takes more than twice the memory.
+const longLine = 1 << 20
 
 // A Decoder cuts one stream into records. The zero value is ready for stdout. It
 // is not safe for concurrent use.
@@ -26,11 +31,11 @@ type Decoder struct {
 	// DefaultLineLimit.
 	Limit int
 
-	last    int // see Log.OnlyLast
-	skipped func(lines int, bytes int64)
+	flood *flood // of a Log that wants only the last records, or nil
 
 	carry   string          // read but undecided: a CR, or the start of a character
 	line    strings.Builder // the text of the line so far
+	mended  []byte          // scratch: text with replacements
 	flags   Flags
 	omitted int64
 }
@@ -39,7 +44,12 @@ type Decoder struct {
 // complete. The texts of one Write may share memory: keep a copy
 // ([strings.Clone]) of one that is to be kept for long.
 func (d *Decoder) Write(p []byte, emit func(Record)) {
+	p = p[d.skip(p):]
 	if len(p) == 0 {
+		return
+	}
+	if d.carry == "" && bytes.IndexByte(p, '\n') < 0 && bytes.IndexByte(p, '\r') < 0 && utf8.Valid(p) {
+		keep(d, p, d.line.Write)
 		return
 	}
 	chunk := d.carry + string(p)
@@ -49,10 +59,6 @@ func (d *Decoder) Write(p []byte, emit func(Record)) {
 	valid := utf8.ValidString(chunk)
 	lf, cr := index(chunk, 0, '\n'), index(chunk, 0, '\r')
 	start := 0
-	if cr == len(chunk) && lf < len(chunk) && valid {
-		start = d.skip(chunk, lf, emit)
-		lf = index(chunk, start, '\n')
-	}
 	for {
 		end := min(lf, cr)
 		if end == len(chunk) {
@@ -78,26 +84,27 @@ func (d *Decoder) Write(p []byte, emit func(Record)) {
 	d.add(chunk[start:], valid)
 }
 
-// skip counts the lines of a chunk that nobody wants as records, and returns
-// where those begin that are wanted. Of the chunk, it is known that LF ends its
-// lines, the first one at lf, and that it is UTF-8.
-func (d *Decoder) skip(chunk string, lf int, emit func(Record)) (start int) {
-	if d.last == 0 || len(chunk) > d.limit() {
+// skip hands the lines of p to the flood if they are many, all of them end in LF,
+// and they are UTF-8. It returns where the rest begins.
+func (d *Decoder) skip(p []byte) int {
+	if d.flood == nil || d.carry != "" || len(p) > d.limit() {
 		return 0
 	}
-	tail := len(chunk)
-	for range d.last + 1 {
-		tail = strings.LastIndexByte(chunk[:tail], '\n')
-		if tail <= lf {
+	first, end := bytes.IndexByte(p, '\n'), bytes.LastIndexByte(p, '\n')
+	last := end // the LF before the last lines
+	for range d.flood.last {
+		if last <= first {
 			return 0
 		}
+		last = bytes.LastIndexByte(p[:last], '\n')
 	}
-	d.end(chunk[:lf], true, 0, emit) // it may have begun in an earlier chunk
-	skipped := chunk[lf+1 : tail+1]
-	lines := strings.Count(skipped, "\n")
-	text := len(skipped) - lines
-	d.skipped(lines, int64(lines*len("out "))+int64(text))
-	return tail + 1
+	if last <= first || bytes.IndexByte(p[:end], '\r') >= 0 || !utf8.Valid(p[:end]) {
+		return 0
+	}
+	d.end(string(p[:first]), true, 0, d.flood.drop) // it may have begun in an earlier chunk
+	d.flood.skip(p[first+1 : last+1])
+	d.flood.hold(d.Stream, p[last+1:end+1])
+	return end + 1
 }
 
 // Close emits what is left: a line that a CR has ended, or one without an end.
@@ -129,21 +136,26 @@ func (d *Decoder) end(text string, valid bool, ending Flags, emit func(Record)) 
 
 // add adds text to the current line. valid spares a look at it.
 func (d *Decoder) add(text string, valid bool) {
-	for !valid && text != "" {
+	if valid || utf8.ValidString(text) {
+		keep(d, text, d.line.WriteString)
+		return
+	}
+	d.flags |= InvalidUTF8
+	d.mended = d.mended[:0]
+	for text != "" {
 		n := validPrefix(text)
-		d.keep(text[:n])
+		d.mended = append(d.mended, text[:n]...)
 		if text = text[n:]; text != "" {
-			d.flags |= InvalidUTF8
-			d.keep(illformed.Replacement)
+			d.mended = append(d.mended, illformed.Replacement...)
 			text = text[illformed.Len(text):]
 		}
 	}
-	d.keep(text)
+	keep(d, d.mended, d.line.Write)
 }
 
-// keep keeps of text what the limit allows, whole characters only, and counts
-// the rest. After a cut nothing more is kept.
-func (d *Decoder) keep(text string) {
+// keep writes to the line of text what the limit allows, whole characters only,
+// and counts the rest. After a cut nothing more is kept.
+func keep[T string | []byte](d *Decoder, text T, write func(T) (int, error)) {
 	n := len(text)
 	if d.omitted > 0 {
 		n = 0
@@ -151,7 +163,10 @@ func (d *Decoder) keep(text string) {
 		for n = room; n > 0 && !utf8.RuneStart(text[n]); n-- {
 		}
 	}
-	d.line.WriteString(text[:n])
+	if size := d.line.Len() + n; size > max(longLine, d.line.Cap()) {
+		d.line.Grow(d.limit() - d.line.Len())
+	}
+	_, _ = write(text[:n]) // a strings.Builder has no errors
 	d.omitted = add(d.omitted, int64(len(text)-n))
 }
 

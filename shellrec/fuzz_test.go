@@ -118,6 +118,7 @@ func FuzzLog(f *testing.F) {
 func FuzzOnlyLast(f *testing.F) {
 	f.Add([]byte("a\nb\nc\nd\ne"), []byte("\xff\n\n\n\n\n"), uint8(1), uint8(2))
 	f.Add([]byte("\n\n\n\r\n\n\n\nö\n"), []byte{}, uint8(0), uint8(0))
+	f.Add([]byte("0"), []byte("00\n\n\n"), uint8(0), uint8(2)) // left out from the first on
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, n, size uint8) {
 		last := int(n)%5 + 1
 		var all, some []string

@@ -12,6 +12,7 @@ type Log struct {
 	emit    func(Record)
 	out     Decoder
 	err     Decoder
+	flood   *flood // see OnlyLast; or nil
 	closed  bool
 	lines   int
 	bytes   int64
@@ -45,30 +46,31 @@ func (l *Log) Close() {
 	l.closed = true
 	l.out.Close(l.add)
 	l.err.Close(l.add)
+	l.flood.release()
 }
 
-// OnlyLast says that from now on, of the lines that one Write completes, only the
-// last n are needed as records, n being more than 0: enough to know the last n of
-// all. Of others, skipped may be told the number and the bytes as [Record.Len]
-// has them, in their place in the order, and emit is not called. It makes a flood
-// of short lines cheap. Lines, Bytes and Invalid count them all.
+// OnlyLast says that from now on only the last n records of all are needed, n
+// being more than 0. Of others, skipped may be told the number and the bytes as
+// [Record.Len] has them, in their place in the order, and emit is not called. It
+// makes a flood of short lines cheap. Lines, Bytes and Invalid count them all.
 func (l *Log) OnlyLast(n int, skipped func(lines int, bytes int64)) {
-	count := func(lines int, bytes int64) {
-		l.bytes = add(l.bytes, add(bytes, int64(lines))) // each has an LF before it
-		l.lines += lines
-		skipped(lines, bytes)
-	}
-	for _, d := range []*Decoder{&l.out, &l.err} {
-		d.last, d.skipped = n, count
-	}
+	l.flood.release()
+	l.flood = &flood{log: l, last: n, skipped: skipped}
+	l.out.flood, l.err.flood = l.flood, l.flood
 }
 
 // Lines returns the number of records so far.
-func (l *Log) Lines() int { return l.lines }
+func (l *Log) Lines() int {
+	held, _ := l.flood.size()
+	return l.lines + held
+}
 
 // Bytes returns the length so far of the complete rendering: the records joined
 // with one LF, text that was dropped included.
-func (l *Log) Bytes() int64 { return l.bytes }
+func (l *Log) Bytes() int64 {
+	held, bytes := l.flood.size()
+	return add(l.bytes, bytes+int64(held))
+}
 
 // Invalid reports whether a record so far has the flag InvalidUTF8.
 func (l *Log) Invalid() bool { return l.invalid }
@@ -81,6 +83,11 @@ func (l *Log) decoder(s Stream) *Decoder {
 }
 
 func (l *Log) add(r Record) {
+	l.flood.release()
+	l.put(r)
+}
+
+func (l *Log) put(r Record) {
 	if l.lines > 0 {
 		l.bytes = add(l.bytes, 1)
 	}

@@ -59,6 +59,24 @@ func (r *rendering) add(text, marker []byte) {
 	}
 }
 
+// addLong adds a record that alone is over the budget: its length, what it begins
+// with and the text that follows, which is not copied, and its marker.
+func (r *rendering) addLong(length int64, head []byte, text string, marker []byte) {
+	over := r.collector.Over()
+	r.collector.AddLong(length, marker)
+	if !over {
+		r.spill()
+	}
+	if r.out != nil && !r.stopped { // an error of it sticks, and shows in finish
+		if r.records > 0 {
+			_ = r.out.WriteByte('\n')
+		}
+		_, _ = r.out.Write(head)
+		_, _ = r.out.WriteString(text)
+	}
+	r.records++
+}
+
 // spill moves the records to an artifact.
 func (r *rendering) spill() {
 	if r.file, r.err = r.spool.Create(); r.err == nil {

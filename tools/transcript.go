@@ -12,14 +12,15 @@ import (
 type transcript struct {
 	*rendering
 	log     *shellrec.Log
-	settled bool // nothing but the last records is of interest any more
-	cut     bool // a record was too long to be saved whole, and what follows it is not
+	budget  int64 // bytes of what is shown
+	settled bool  // nothing but the last records is of interest any more
+	cut     bool  // a record was too long to be saved whole, and what follows it is not
 	text    []byte
 	marker  []byte
 }
 
 func newTranscript(spool *artifact.Spool, policy truncate.Policy) *transcript {
-	t := &transcript{rendering: newRendering(spool, policy)}
+	t := &transcript{rendering: newRendering(spool, policy), budget: int64(policy.Bytes)}
 	t.log = shellrec.NewLog(0, t.record)
 	return t
 }
@@ -39,14 +40,19 @@ func (t *transcript) write(s shellrec.Stream, p []byte) {
 // record takes a record, which a saved output shows only if it is whole: it is
 // an exact prefix of the complete rendering.
 func (t *transcript) record(r shellrec.Record) {
-	t.text, t.marker = r.AppendTo(t.text[:0]), r.AppendMarker(t.marker[:0])
-	t.add(t.text, t.marker)
+	t.marker = r.AppendMarker(t.marker[:0])
+	if length := r.Len(); length > t.budget {
+		text := r.Text
+		r.Text = ""
+		t.text = r.AppendTo(t.text[:0])
+		t.addLong(length, t.text, text, t.marker)
+	} else {
+		t.text = r.AppendTo(t.text[:0])
+		t.add(t.text, t.marker)
+	}
 	if r.Omitted > 0 {
 		t.cut = true
 		t.stopSaving()
-	}
-	if cap(t.text) > saveBuffer { // one huge line must not cost its size for good
-		t.text = nil
 	}
 }
 

@@ -38,18 +38,38 @@ func (c *Collector) Add(r Record) {
 // AddBytes adds the next record from bytes, which may be reused afterwards. An
 // empty marker means "(truncated)".
 func (c *Collector) AddBytes(text, marker []byte) {
-	if len(marker) == 0 {
-		marker = []byte(defaultMarker)
-	}
-	if c.lines > 0 {
-		c.bytes++ // the LF before it
-	}
-	c.bytes += int64(len(text))
-	c.lines++
-
+	c.count(int64(len(text)))
+	marker = orDefault(marker)
 	if len(text) > c.policy.Bytes {
 		text = marker
 	}
+	c.place(text, marker)
+}
+
+// AddLong adds the next record by its length, which is over the budget of bytes:
+// only its marker can be shown.
+func (c *Collector) AddLong(length int64, marker []byte) {
+	c.count(length)
+	marker = orDefault(marker)
+	c.place(marker, marker)
+}
+
+func orDefault(marker []byte) []byte {
+	if len(marker) == 0 {
+		return []byte(defaultMarker)
+	}
+	return marker
+}
+
+func (c *Collector) count(length int64) {
+	if c.lines > 0 {
+		c.bytes++ // the LF before it
+	}
+	c.bytes += length
+	c.lines++
+}
+
+func (c *Collector) place(text, marker []byte) {
 	if c.lines <= c.policy.Lines {
 		c.list.add(text, marker)
 	} else {

@@ -327,6 +327,16 @@ func check(t *testing.T, p Policy, records []Record) {
 	require.LessOrEqual(t, len(got.Body), limit.Bytes)
 	require.True(t, utf8.ValidString(got.Body))
 	require.Equal(t, got.Truncated, got.Body != join(records, 0, len(records)) || got.Lines > limit.Lines)
+
+	c := NewCollector(p)
+	for _, r := range records {
+		if len(r.Text) > limit.Bytes {
+			c.AddLong(int64(len(r.Text)), []byte(r.Marker))
+		} else {
+			c.Add(r)
+		}
+	}
+	require.Equal(t, got, c.Result())
 }
 
 func TestCollectorAgreesWithTheRulesWrittenOut(t *testing.T) {
