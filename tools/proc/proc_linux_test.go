@@ -92,6 +92,24 @@ func TestSignalsHaveTheirDefaults(t *testing.T) {
 	require.True(t, signal.Ignored(syscall.SIGPIPE))
 }
 
+// TestSignalsThatWereIgnoredAtTheStart is about signals of which package signal
+// does not know (R6).
+func TestSignalsThatWereIgnoredAtTheStart(t *testing.T) {
+	const variable = "PROC_TEST_IGNORED"
+	if os.Getenv(variable) == "" {
+		test, err := os.Executable()
+		require.NoError(t, err)
+		c, got := sh(`trap '' TSTP TTIN TTOU CONT INT HUP PIPE USR1; exec "$1" -test.run="^$2\$"`)
+		c.Args = append(c.Args, "sh", test, t.Name())
+		c.Env = append(c.Env, variable+"=1")
+		require.Zero(t, run(t, t.Context(), c).Status, got.out.String())
+		return
+	}
+	require.Equal(t, noSignals, signalSets(t))
+	require.Equal(t, noSignals, signalSets(t))
+	require.True(t, signal.Ignored(syscall.SIGTTOU), "here they stay ignored")
+}
+
 func TestNoSignalIsBlocked(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

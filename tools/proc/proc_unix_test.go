@@ -163,9 +163,7 @@ func TestCancellation(t *testing.T) {
 	t.Run("at the start", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c, _ := sh("sleep 60")
-		start := c.Start
 		c.Start = func(cmd *exec.Cmd) error { defer cancel(); return cmd.Start() }
-		_ = start
 		o, err := proc.Run(ctx, c)
 		require.NoError(t, err)
 		require.Equal(t, proc.Cancelled, o.Reason)

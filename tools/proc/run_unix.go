@@ -29,6 +29,7 @@ type tree struct {
 	rang    bool // the bell did, once
 	state   state
 	until   time.Time // when the state is over; zero means never
+	late    bool      // all has been looked at after the time to wait for output
 	outcome Outcome
 }
 
@@ -135,9 +136,11 @@ func (t *tree) poll() (ready [2]bool) {
 			fds[1+s] = unix.PollFd{Fd: o.fd, Events: unix.POLLIN}
 		}
 	}
+	late := t.state == ended && t.due() && !t.owed()
 	if _, err := unix.Poll(fds[:], t.pollTimeout()); err != nil {
 		return ready // interrupted: the next turn waits again
 	}
+	t.late = late
 	if fds[0].Revents != 0 {
 		t.bell.silence()
 		t.rang = true
@@ -282,17 +285,21 @@ func (t *tree) abandon() {
 }
 
 // over reports whether the process has ended, and its output too or the time to
-// wait for it. What it had written by its end is read in any case.
+// wait for it. What it had written by its end is read in any case, and so is an
+// end-of-file that was there in time: on a busy machine, the time may be over
+// before anybody has looked.
 func (t *tree) over() bool {
-	if t.state != ended {
-		return false
-	}
+	return t.state == ended && (!t.open() || t.late)
+}
+
+// owed reports whether the command had written by its end what is still unread.
+func (t *tree) owed() bool {
 	for _, o := range t.out {
-		if o != nil && (o.owed > 0 || !t.due()) {
-			return false
+		if o != nil && o.owed > 0 {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // open reports whether somebody holds the output open.

@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// numSignals is one more than the highest signal that a program ignores in
-// practice; those above are real-time signals.
-const numSignals = 32
+// numSignals is one more than the highest signal that package signal knows.
+const numSignals = 65
 
 // caught is the signals that are ignored by this process but for the moments in
 // which it starts commands. It is one for the process, as the signals are.
@@ -33,9 +32,18 @@ func withDefaultSignals(start func() error) error {
 	return withEmptyMask(start)
 }
 
+// learnIgnored makes package signal know what this process was started with
+// ignored: of the signals of job control it does not look (Go 1.26).
+var learnIgnored = sync.OnceFunc(func() {
+	for _, s := range systemIgnored() {
+		signal.Ignore(s)
+	}
+})
+
 func catch() {
 	caught.mu.Lock()
 	defer caught.mu.Unlock()
+	learnIgnored()
 	caught.starts++
 	var more []os.Signal
 	for n := syscall.Signal(1); n < numSignals; n++ {
