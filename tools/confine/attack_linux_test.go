@@ -34,12 +34,11 @@ func attackHelper() error {
 		return err
 	}
 	o.escape()
-	for _, route := range o.routes() {
-		if _, err := os.Lstat(route + "/f"); err != nil {
-			continue // it does not lead there, for example because the harness cannot be seen
-		}
-		o.change(route)
+	o.tryRoutes() // from the directory that it was started in
+	if err := os.Chdir(o.Outside); err != nil {
+		return err
 	}
+	o.tryRoutes()
 	data, err := os.ReadFile(filepath.Join(o.Protected, "f"))
 	if err != nil {
 		return err
@@ -49,6 +48,15 @@ func attackHelper() error {
 		return nil
 	}
 	return o.nest()
+}
+
+func (o *orders) tryRoutes() {
+	for _, route := range o.routes() {
+		if _, err := os.Lstat(route + "/f"); err != nil {
+			continue // it does not lead there, for example because the harness cannot be seen
+		}
+		o.change(route)
+	}
 }
 
 func (o *orders) routes() []string {

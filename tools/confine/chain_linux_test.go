@@ -256,19 +256,21 @@ func TestMethodTemporaryDirectory(t *testing.T) {
 }
 
 // A hundred at a time, and a thousand in all, leave nothing. Methods that start
-// more processes than the command are slow, and have no threads to lose.
+// more processes than the command are slow, and have no threads to lose: there, a
+// hundred will do. The race detector needs fewer, and makes starts slower still.
 func TestMethodLeavesNothing(t *testing.T) {
-	workers, each := 100, 10
-	switch {
-	case os.Getenv(situationVariable) != "" || testing.Short():
-		workers = 10
-	case raceEnabled: // which makes a helper slow to start
-		each = 3
-	}
 	eachMethod(t, func(t *testing.T, m confine.Method) {
-		each := each
-		if m.Name() == "UserNS" || m.Name() == "Bubblewrap" {
-			each = min(each, 3)
+		workers, each := 100, 10
+		slow := m.Name() == "UserNS" || m.Name() == "Bubblewrap"
+		switch {
+		case os.Getenv(situationVariable) != "" || testing.Short():
+			workers, each = 10, 1
+		case raceEnabled && slow:
+			workers, each = 20, 1
+		case raceEnabled:
+			each = 3
+		case slow:
+			each = 1
 		}
 		f := newFixture(t, "work")
 		c := chainOf(m)

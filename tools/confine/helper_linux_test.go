@@ -37,13 +37,37 @@ func TestMain(m *testing.M) {
 		confine.RunHelper()
 	}
 	if name == "" {
-		os.Exit(m.Run())
+		os.Exit(runTests(m))
 	}
 	if err := helpers[name](); err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
 }
+
+// runTests runs the tests in a program that starts itself, or itself without the
+// race detector: with it, a start takes three times as long, and what is started
+// has nothing that could race.
+func runTests(m *testing.M) int {
+	program = "/proc/self/exe"
+	if path, err := os.Executable(); err == nil {
+		program = path
+	}
+	if raceEnabled {
+		dir, err := os.MkdirTemp("", "confine-test-")
+		if err == nil {
+			defer os.RemoveAll(dir)
+			plain := filepath.Join(dir, "plain.test")
+			if exec.Command("go", "test", "-c", "-race=false", "-o", plain, ".").Run() == nil {
+				program = plain
+			}
+		}
+	}
+	return m.Run()
+}
+
+// program is what the tests start for helpers and situations.
+var program string
 
 // A situation is another process in which the methods have to work.
 type situation struct {
@@ -82,14 +106,10 @@ func TestSituations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	pattern := "^Test(Method|Chain)"
-	if raceEnabled { // the tests themselves are no other than here, and slow
-		pattern = "^TestMethod(Mounts|Protects|Nested)"
-	}
 	for _, s := range situations {
 		t.Run(s.name, func(t *testing.T) {
 			dir := sharedDir(t)
-			cmd := exec.Command(copyOfTest(t, dir), "-test.run="+pattern, "-test.v")
+			cmd := exec.Command(copyOfTest(t, dir), "-test.run=^Test(Method|Chain)", "-test.v")
 			cmd.Env = append(os.Environ(), append(s.env, situationVariable+"="+s.name, "TMPDIR="+dir)...)
 			cmd.Dir = dir
 			if s.attr != nil {
@@ -127,7 +147,7 @@ func dropHelper() error {
 
 func copyOfTest(t *testing.T, dir string) string {
 	t.Helper()
-	data, err := os.ReadFile("/proc/self/exe")
+	data, err := os.ReadFile(program)
 	require.NoError(t, err)
 	path := filepath.Join(dir, "confine.test")
 	require.NoError(t, os.WriteFile(path, data, 0o755))
@@ -144,16 +164,25 @@ func sharedDir(t *testing.T) string {
 	return dir
 }
 
-// methods are all of them, with the reason why one is not tried here.
 var methods = []confine.Method{
 	confine.MountNS(), confine.UserNS(), confine.Landlock(), confine.Bubblewrap(""),
 }
+
+// chains are one of each method, for all tests: a probe costs as much as a start,
+// and to start things is what costs here. No test may break a method in one.
+var chains = func() map[confine.Method]*confine.Chain {
+	chains := map[confine.Method]*confine.Chain{}
+	for _, m := range methods {
+		chains[m] = confine.NewChain(m)
+	}
+	return chains
+}()
 
 // eachMethod runs test with every method that works here.
 func eachMethod(t *testing.T, test func(t *testing.T, m confine.Method)) {
 	for _, m := range methods {
 		t.Run(m.Name(), func(t *testing.T) {
-			if err := m.Probe(t.Context()); err != nil {
+			if _, err := chainOf(m).Method(t.Context()); err != nil {
 				t.Skip("not to be had here: ", err)
 			}
 			test(t, m)
@@ -161,8 +190,8 @@ func eachMethod(t *testing.T, test func(t *testing.T, m confine.Method)) {
 	}
 }
 
-// chainOf returns a chain of m alone.
-func chainOf(m confine.Method) *confine.Chain { return confine.NewChain(m) }
+// chainOf returns the chain of m alone.
+func chainOf(m confine.Method) *confine.Chain { return chains[m] }
 
 // canonicalTemp returns a directory of the test without symbolic links in its
 // path.
@@ -185,12 +214,8 @@ func sh(t testing.TB, script string, args ...string) *exec.Cmd {
 
 // helper returns a command that runs a helper of these tests.
 func helper(name string, args ...string) *exec.Cmd {
-	path, err := os.Executable()
-	if err != nil {
-		path = "/proc/self/exe"
-	}
-	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), helperVariable+"="+name, "GORACE=atexit_sleep_ms=0")
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), helperVariable+"="+name)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd
 }
