@@ -94,7 +94,10 @@ func (r AllowRule) compile() (allowRule, error) {
 	}
 	rule := allowRule{dir: r.Dir, glob: withoutSlashes(r.Glob)}
 	if r.Regexp != "" {
-		var err error
+		_, err := regexp.Compile(r.Regexp) // alone: "a)|(?:b" is none
+		if err != nil {
+			return allowRule{}, err
+		}
 		if rule.regexp, err = regexp.Compile(`\A(?:` + r.Regexp + `)\z`); err != nil {
 			return allowRule{}, err
 		}

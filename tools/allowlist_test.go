@@ -72,9 +72,11 @@ func TestAllowlistRefusesRules(t *testing.T) {
 		_, err := tools.Allowlist(rule)
 		require.EqualError(t, err, want)
 	}
-	_, err := tools.Allowlist(tools.AllowRule{Dir: "/", Regexp: "("})
-	require.Error(t, err)
-	_, err = tools.Allowlist(tools.AllowRule{Dir: "/", Regexp: "a", Glob: "a"})
+	for _, unbalanced := range []string{"(", "ls)|(?:cat"} { // the second one would not match the whole command
+		_, err := tools.Allowlist(tools.AllowRule{Dir: "/", Regexp: unbalanced})
+		require.Error(t, err)
+	}
+	_, err := tools.Allowlist(tools.AllowRule{Dir: "/", Regexp: "a", Glob: "a"})
 	require.Error(t, err)
 	_, err = tools.Allowlist(make([]tools.AllowRule, 33)...)
 	require.EqualError(t, err, "more than 32 rules")

@@ -142,13 +142,16 @@ func NewShellCommand(env Env, cfg ShellConfig) Tool {
 		Destructive: true,
 	}, func(a args.ShellCommand) Display { return commandDisplay(a.Command) },
 		func(ctx context.Context, call Call, a args.ShellCommand, d Display) Outcome {
-			timeout := time.Duration(math.Ceil(a.TimeoutMS)) * time.Millisecond
-			return r.call(ctx, call, shellCall{
+			c := shellCall{
 				command: a.Command,
 				dir:     string(a.Dir),
-				timeout: cmp.Or(timeout, time.Duration(a.Timeout)*time.Second),
+				timeout: time.Duration(math.Ceil(a.TimeoutMS)) * time.Millisecond,
 				limit:   limit{"timeout_ms", time.Millisecond},
-			}, d)
+			}
+			if a.Timeout != 0 {
+				c.timeout, c.limit = time.Duration(a.Timeout)*time.Second, limit{"timeout", time.Second}
+			}
+			return r.call(ctx, call, c, d)
 		})
 }
 
@@ -216,8 +219,8 @@ func (r *shellRunner) call(ctx context.Context, call Call, c shellCall, d Displa
 		}
 		t.write(s, p)
 	})
-	if err == nil {
-		err = a.lost(ctx, end)
+	if lost := a.lost(ctx, end, err); lost != nil {
+		err = lost
 	}
 	if err != nil {
 		return Fail(ctx, err, d)

@@ -114,15 +114,15 @@ func (a *access) context(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// lost returns the error of a command that was ended because its lock was lost,
-// nil if that did not happen.
-func (a *access) lost(ctx context.Context, end proc.Outcome) error {
-	if a.guard == nil || end.Reason != proc.Cancelled || !errors.Is(context.Cause(ctx), dirlock.ErrLost) {
+// lost returns the error of a command that was ended, or not started, because its
+// lock was lost, nil if that did not happen.
+func (a *access) lost(ctx context.Context, end proc.Outcome, started error) error {
+	if a.guard == nil || !errors.Is(context.Cause(ctx), dirlock.ErrLost) || started == nil && end.Reason != proc.Cancelled {
 		return nil
 	}
 	failure := lockFailure(ctx, context.Cause(ctx))
 	var e *framing.Error
-	if errors.As(failure, &e) {
+	if errors.As(failure, &e) && started == nil {
 		var r framing.Result
 		r.Add("termination_reason", string(end.Reason))
 		addEnd(&r, end)

@@ -229,6 +229,8 @@ func TestMaxTimeout(t *testing.T) {
 	require.Equal(t, "error: timeout must be <= 90", out.Text)
 	out = s.Call(t.Context(), tools.Call{Tool: "shell_command", Arguments: []byte(`{"command":"true","timeout_ms":90000.5}`)})
 	require.Equal(t, "error: timeout_ms must be <= 90000", out.Text)
+	out = s.Call(t.Context(), tools.Call{Tool: "shell_command", Arguments: []byte(`{"command":"true","timeout":91}`)})
+	require.Equal(t, "error: timeout must be <= 90", out.Text)
 	out = s.run(t, map[string]any{"command": "sleep 60", "timeout": 0})
 	require.Equal(t, "termination_reason: timeout\nsignal: 15", out.Text)
 }
@@ -308,12 +310,23 @@ func TestUserShell(t *testing.T) {
 
 func TestLiveOutputIsCutBetweenCharacters(t *testing.T) {
 	s := newShell(t, tools.ShellConfig{})
-	var live strings.Builder
-	s.UserShell(t.Context(), tools.UserCommand{
-		Command: "head -c 10239 /dev/zero | tr '\\0' x; printf 'ö'; echo more >&2",
-		Live:    func(_ shellrec.Stream, p []byte) { live.Write(p) },
-	})
-	require.Equal(t, strings.Repeat("x", 10239)+"[output truncated]", live.String())
+	const most = "head -c 10239 /dev/zero | tr '\\0' x; "
+	shown := strings.Repeat("x", 10239)
+	for command, want := range map[string]string{
+		"printf 'ö'; echo more >&2":                            "[output truncated]",
+		"printf '\\303'; sleep 0.1; printf '\\266'":            "[output truncated]",
+		"printf '\\303'; sleep 0.1; printf '\\266' >&2":        "\xb6[output truncated]", // one of each stream
+		"printf '\\303'":                                       "\xc3",
+		"printf '\\342'; sleep 0.1; printf '\\202\\254'":       "[output truncated]",
+		"printf '\\342'; sleep 0.1; printf '\\202'; echo more": "\xe2[output truncated]", // no character
+	} {
+		var live strings.Builder
+		s.UserShell(t.Context(), tools.UserCommand{
+			Command: most + command,
+			Live:    func(_ shellrec.Stream, p []byte) { live.Write(p) },
+		})
+		require.Equal(t, shown+want, live.String(), command)
+	}
 }
 
 func TestTheLongestCommand(t *testing.T) {

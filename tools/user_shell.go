@@ -1,11 +1,13 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/taukit/taukit/framing"
+	"github.com/taukit/taukit/internal/illformed"
 	"github.com/taukit/taukit/lineio"
 	"github.com/taukit/taukit/shellrec"
 	"github.com/taukit/taukit/tools/args"
@@ -61,6 +63,7 @@ func (u *UserShell) Run(ctx context.Context, c UserCommand) Outcome {
 	if err != nil {
 		return Fail(ctx, err, d)
 	}
+	live.close()
 	return ended(end, new(access), t, d)
 }
 
@@ -86,15 +89,34 @@ const (
 	liveTruncated = "[output truncated]"
 )
 
-// A liveView shows the first output of a command as it arrives.
+// A liveView shows the first output of a command as it arrives. The start of a
+// character waits for the rest of it.
 type liveView struct {
 	show func(s shellrec.Stream, p []byte) // may be nil
 	room int                               // bytes
 	cut  bool
+	held [2][]byte // by stream
 }
 
 func (v *liveView) write(s shellrec.Stream, p []byte) {
 	if v.show == nil || v.cut {
+		return
+	}
+	p = append(v.held[s], p...)
+	whole := len(p) - illformed.Incomplete(p)
+	v.held[s] = bytes.Clone(p[whole:])
+	v.put(s, p[:whole])
+}
+
+// close shows what waits for nothing any more.
+func (v *liveView) close() {
+	for s, p := range v.held {
+		v.put(shellrec.Stream(s), p)
+	}
+}
+
+func (v *liveView) put(s shellrec.Stream, p []byte) {
+	if v.cut {
 		return
 	}
 	shown := lineio.RunePrefix(p, v.room)

@@ -72,7 +72,11 @@ func interruptible() (_ context.Context, hurry chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	hurry = make(chan struct{})
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(signals, s)
+		}
+	}
 	signal.Ignore(syscall.SIGPIPE) // a reader that is gone shows as an error of the write
 	go func() {
 		if _, ok := <-signals; !ok {
