@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -62,6 +63,7 @@ func (b *Background) Start(ctx context.Context, call Call) Outcome {
 		cancel(nil)
 		return refusal(reason)
 	}
+	call.Arguments = bytes.Clone(call.Arguments)
 	run := b.session.begin(ctx, call)
 	go func() {
 		out := Fail(ctx, &framing.Error{Code: framing.CodeInternal, Message: internalError(call.Tool)}, Display{})

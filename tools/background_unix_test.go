@@ -171,6 +171,20 @@ func TestBackgroundCallRunsWhereItsAgentWas(t *testing.T) {
 	}
 }
 
+func TestBackgroundArgumentsAreItsOwn(t *testing.T) {
+	release, got := make(chan struct{}), make(chan string, 1)
+	b, _ := background(t, named("echo", func(_ context.Context, call tools.Call) tools.Outcome {
+		<-release
+		got <- string(call.Arguments)
+		return tools.Succeed(framing.Result{}, tools.Display{})
+	}))
+	arguments := []byte(`{"a":1}`)
+	b.Start(t.Context(), tools.Call{ID: "1", Tool: "echo", Arguments: arguments})
+	copy(arguments, `{"b":2}`)
+	close(release)
+	require.Equal(t, `{"a":1}`, <-got)
+}
+
 func TestBackgroundCancelTwice(t *testing.T) {
 	obey := make(chan struct{})
 	b, _ := background(t, named("stubborn", func(ctx context.Context, _ tools.Call) tools.Outcome {

@@ -1,6 +1,10 @@
 package tools
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/taukit/taukit/tools/workspace"
+)
 
 // An EditStyle is a way for a model to say what it wants to change.
 type EditStyle string
@@ -51,6 +55,7 @@ func (cfg Config) builtin(env Env, style EditStyle) []Tool {
 
 // choose returns the tools to expose, in the order of registration.
 func (cfg Config) choose(env Env) ([]Tool, error) {
+	ws := env.Workspace
 	style, err := cfg.style()
 	if err != nil {
 		return nil, err
@@ -58,7 +63,7 @@ func (cfg Config) choose(env Env) ([]Tool, error) {
 	var c choice
 	for _, t := range cfg.builtin(Env{}, style) {
 		d := t.Definition()
-		c.add(d, cfg.hasBase(d, style), d.Name != "write" || cfg.ExposeAll)
+		c.add(d, cfg.hasBase(d, style) && canUse(ws, d), d.Name != "write" || cfg.ExposeAll)
 	}
 	for _, t := range cfg.Own {
 		c.add(t.Definition(), true, true)
@@ -114,6 +119,18 @@ func (cfg Config) hasBase(d Definition, style EditStyle) bool {
 		return chatGPT
 	case "export", "import", "read_image":
 		return cfg.Store != nil
+	default:
+		return true
+	}
+}
+
+// canUse reports whether a file system has what one of our tools needs.
+func canUse(ws *workspace.Workspace, d Definition) bool {
+	switch d.Name {
+	case "find", "grep", "shell", "shell_command":
+		return ws.OnHost()
+	case "edit", "apply_patch", "write":
+		return ws.Writable()
 	default:
 		return true
 	}

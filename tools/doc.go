@@ -21,6 +21,13 @@
 // which package args words), and escapes what comes from the file system while
 // it does. The building blocks below it know nothing of models.
 //
+// # Errors
+//
+// A failed call has an [Outcome] with an Error, whose code is for programs. The
+// codes are those of package framing, this package, and packages search, patch
+// and dirlock. What went wrong below is in the chain of causes, for errors.Is and
+// errors.As.
+//
 // The package is not a sandbox and asks nobody for permission: that is for
 // middleware, and for the file system of a [Config]'s Workspace.
 package tools

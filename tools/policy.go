@@ -9,11 +9,16 @@ import (
 	"github.com/taukit/taukit/escape"
 )
 
-// Tags of models that the choice of tools knows. A tag that names a style is
-// the prefix and then "replace", "edit" or "codex".
+// Tags of models that the choice of tools knows.
 const (
-	TagChatGPT  = "shell:chatgpt" // trained on shell_command and apply_patch
-	tagStyle    = "shell:tool-style:"
+	// TagChatGPT is for models that are trained on shell_command and apply_patch.
+	// They get these two, workdir and dir_lock in place of all our other tools but
+	// those for artifacts; see [Policy].
+	TagChatGPT = "shell:chatgpt"
+	// TagStyle and then "replace", "edit" or "codex" is for models that are trained
+	// on exact texts, line numbers or patches.
+	TagStyle = "shell:tool-style:"
+
 	chatGPTRule = "builtin.chatgpt-shell"
 )
 
@@ -78,7 +83,7 @@ func (cfg Config) style() (EditStyle, error) {
 func taggedStyle(tags []string) (EditStyle, error) {
 	var names []string
 	for _, tag := range tags {
-		if name, ok := strings.CutPrefix(tag, tagStyle); ok {
+		if name, ok := strings.CutPrefix(tag, TagStyle); ok {
 			names = append(names, name)
 		}
 	}

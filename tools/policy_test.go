@@ -10,6 +10,7 @@ import (
 
 	"github.com/taukit/taukit/artifact"
 	"github.com/taukit/taukit/dirlock"
+	"github.com/taukit/taukit/framing"
 	"github.com/taukit/taukit/tools"
 	"github.com/taukit/taukit/tools/guard"
 )
@@ -184,4 +185,19 @@ func TestOwnToolsAreJudgedByThemselves(t *testing.T) {
 	require.ErrorContains(t, err, "shell", "P6: two of one name")
 	require.Equal(t, "read ls find grep edit/replace workdir shell",
 		exposedBy(t, tools.Config{Own: []tools.Tool{shell}, Policy: tools.Policy{DisableTags: []string{"shell:exec"}}}), "one in the place of ours")
+}
+
+func TestAFileSystemHasTheToolsThatItCanServe(t *testing.T) {
+	s, _ := newSessionFS(t, memFS{})
+	var names []string
+	for _, d := range s.Definitions() {
+		names = append(names, d.Name)
+	}
+	require.Equal(t, []string{"read", "ls", "workdir"}, names)
+}
+
+func TestOutcomeErrIsAnError(t *testing.T) {
+	require.NoError(t, tools.Succeed(framing.Result{}, tools.Display{}).Err())
+	failed := &framing.Error{Code: framing.CodeBusy}
+	require.Equal(t, failed, tools.Fail(t.Context(), failed, tools.Display{}).Err())
 }

@@ -31,7 +31,9 @@ type Config struct {
 	// current directory of the process.
 	Root string
 	// Workspace stands in place of Root: for a file system that is not the
-	// host's, or to share it with tools of one's own.
+	// host's, or to share it with tools of one's own. Only that of the host can
+	// be searched and runs commands, and editors need a workspace.WriteFS: the
+	// other tools are not there then.
 	Workspace *workspace.Workspace
 
 	// Spool is where a tool saves complete output that it had to cut. By
@@ -54,7 +56,7 @@ type Config struct {
 	Discoverer discovery.Discoverer
 
 	// Store keeps the originals that the tools export, import and read_image
-	// refer to; without one there are no such tools.
+	// refer to; without one there are no such tools, unless ExposeAll is set.
 	Store artifact.Store
 	// ImportDir is the parent directory of the session's imported files, by
 	// default that of temporary files.
@@ -83,7 +85,8 @@ type Config struct {
 	// EditStyle says how the model edits; by default its tags and the policy do.
 	EditStyle EditStyle
 	// Tools, if not nil, are the names of the tools to expose, ours and own, in
-	// any order; [Names] returns all of ours, and [CoreSet] the least.
+	// any order; [Names] returns all of ours, and [CoreSet] the least. It does not
+	// bring back what the configuration is without, see [Policy].
 	Tools []string
 	// Images says that the model takes images.
 	Images bool
@@ -230,7 +233,8 @@ func (s *Session) Workdirs() *Workdirs { return s.workdirs }
 func (s *Session) Definitions() []Definition { return s.set.Definitions() }
 
 // Call runs one call and returns when it is done. ctx cancels it: its cause,
-// if one was given, becomes the reason that the model reads. A call for a tool
+// if one was given, becomes the reason that the model reads. A command that was
+// started has a result nevertheless, of which it says that it was cancelled. A call for a tool
 // that is not exposed gives an error with the code UNKNOWN_TOOL and no events.
 //
 // The size of an outcome is that of its text, its images in base64, its diffs

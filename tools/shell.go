@@ -72,9 +72,9 @@ type ShellConfig struct {
 	// it is to commands. A Session sets it.
 	DirLock bool
 
-	// Authorize refuses a command by an error, before anything is done for it. It
-	// sees the command as it was given and the canonical directory; [Allowlist]
-	// makes one.
+	// Authorize refuses a command by an error, before anything is done for it, those
+	// of a [UserShell] too. It sees the command as it was given and the canonical
+	// directory; [Allowlist] makes one.
 	Authorize func(ctx context.Context, command, dir string) error
 }
 

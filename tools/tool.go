@@ -51,9 +51,9 @@ func (d Definition) internal() string {
 // A Call is one call of a tool.
 type Call struct {
 	ID        string // chosen by the harness; only handed on
-	Agent     string // the calling agent
+	Agent     string // the calling agent; for directory locks 1 to 128 bytes without white space
 	Tool      string // the name that the model used
-	Arguments []byte // the argument text exactly as the model sent it
+	Arguments []byte // the argument text exactly as the model sent it, one JSON object; not kept after the call
 	Dir       string // absolute; where relative paths start. A Session sets it, whatever it was
 
 	fault    error           // why Dir could not be set
@@ -65,9 +65,18 @@ type Call struct {
 type Outcome struct {
 	Text    string         // what the model sees; never empty
 	Result  framing.Result // the same as headers and body
-	Error   *framing.Error // nil if the call succeeded
+	Error   *framing.Error // nil if the call succeeded; see Err
 	Content []Content      // typed content for the model beside the text
 	Display Display        // for people; never shown to the model
+}
+
+// Err returns the error of a failed call as an error value, which is nil if the call
+// succeeded.
+func (out Outcome) Err() error {
+	if out.Error == nil {
+		return nil
+	}
+	return out.Error
 }
 
 // Content is an image in an outcome.

@@ -28,6 +28,10 @@ func run() int {
 	dir := flag.String("C", ".", "the directory to work in")
 	allow := flag.Bool("allow", false, "answer yes when a tool asks to change something")
 	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "want the name of a tool (read, grep, edit, go_test) and its arguments in JSON")
+		return 2
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 

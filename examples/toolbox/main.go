@@ -31,7 +31,7 @@ const usage = `Toolbox runs the tools of a coding agent on a directory, as a mod
   toolbox tour                                          every tool, in a temporary directory
 
   -C DIR         the directory that relative paths start at (default: the current one)
-  -options JSON  session options, such as '{"artifact_dir": "/var/tmp"}'
+  -options JSON  session options (below), such as '{"dir_lock": true}'
 
 ARGS is the JSON object of a call; "-" reads it from standard input. The text that a
 model would see goes to standard output, as it is unless that is a terminal. The status
@@ -41,6 +41,27 @@ A session takes one request a line and answers each with one line when it is rea
 any order, under the id of the request; "agent" says who calls. A running call is cancelled
 by {"id": 2, "control": "cancel", "target": 1}. The answer has the members text, and if
 there is something to tell, error (code, message, details), display, diffs and content.
+
+Options, each with its default:
+
+  expose        "all": every tool that there is; "policy" asks the next five
+  edit_style    "replace", "line" or "patch"
+  model_tags    []: what the model is trained on, such as "shell:chatgpt"
+  tool_policy   {}: default_shell_tool_style, rules, disable_tool_tags,
+                enable_tool_tags, disable_tools, enable_tools
+  tools         the names of the tools to expose, and no others
+  images        whether the model takes images
+  store         "mem", "dir" or "none": where export puts originals
+  dir_lock      false: locks on directories; or {"enable", "backend": "memory" or
+                "filesystem", "state_dir", "enforce_ro_bind": true, false or "require"}
+  guard         false: files must have been read before they are changed
+  patch_mode    "atomic" or "sequential"
+  agent         "main": who calls, if a request does not say
+  workdir       the -C directory: where agents start
+  home          none: the directory with the user's instructions and skills
+  artifact_dir  that of temporary files: where complete output goes; "-" for nowhere
+  frame_limit   16777216: bytes of an outcome with its diffs and images
+  faults        {}: what is to fail, for tests
 
   toolbox call ls
   toolbox call read '{"path": "main.go", "start_line": 1, "end_line": 20}'

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -44,7 +45,7 @@ type Command struct {
 	Path string
 	Args []string // without the name of the program
 	Dir  string   // where it runs; empty means the directory of this process
-	Env  []string // "NAME=VALUE", the last of a name counts; nil means none at all
+	Env  []string // "NAME=VALUE", the last of a name counts; unlike in os/exec, nil means none at all, and no PATH
 
 	// Timeout is how long the command may run; 0 means for ever.
 	Timeout time.Duration
@@ -112,11 +113,12 @@ type Outcome struct {
 
 // A StartError says that a command was not started.
 type StartError struct {
-	Err error
+	Path string // of the command, as it was given
+	Err  error
 }
 
 // Error returns the message.
-func (e *StartError) Error() string { return "start command: " + e.Reason() }
+func (e *StartError) Error() string { return "start " + strconv.Quote(e.Path) + ": " + e.Reason() }
 
 // Reason returns why, in the plain words of the system where they are known,
 // such as "no such file or directory".
@@ -141,7 +143,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 // over, or Hurry is closed, that is at once.
 func Run(ctx context.Context, c Command) (Outcome, error) {
 	if ctx.Err() != nil {
-		return Outcome{}, &StartError{context.Cause(ctx)}
+		return Outcome{}, &StartError{c.Path, context.Cause(ctx)}
 	}
 	c.KillGrace = cmp.Or(c.KillGrace, DefaultKillGrace)
 	c.DrainWindow = cmp.Or(c.DrainWindow, DefaultDrainWindow)
@@ -153,7 +155,7 @@ func Run(ctx context.Context, c Command) (Outcome, error) {
 	}
 	path, err := lookPath(c.Path, c.Env)
 	if err != nil {
-		return Outcome{}, &StartError{err}
+		return Outcome{}, &StartError{c.Path, err}
 	}
 	return run(ctx, c, &exec.Cmd{
 		Path: path,

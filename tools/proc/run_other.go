@@ -28,7 +28,7 @@ type tree struct {
 
 func run(ctx context.Context, c Command, cmd *exec.Cmd) (Outcome, error) {
 	if c.PTY {
-		return Outcome{}, &StartError{errors.ErrUnsupported}
+		return Outcome{}, &StartError{c.Path, errors.ErrUnsupported}
 	}
 	t := &tree{c: c}
 	ends, err := t.connect(cmd)
@@ -38,7 +38,7 @@ func run(ctx context.Context, c Command, cmd *exec.Cmd) (Outcome, error) {
 	closeAll(ends)
 	if err != nil {
 		closeAll(t.files)
-		return Outcome{}, &StartError{err}
+		return Outcome{}, &StartError{c.Path, err}
 	}
 	started := time.Now()
 	for i, f := range t.files {

@@ -47,7 +47,7 @@ func run(ctx context.Context, c Command, cmd *exec.Cmd) (Outcome, error) {
 	t := &tree{c: c, ctx: ctx, buf: make([]byte, readSize)}
 	defer t.close()
 	if err := t.start(cmd); err != nil {
-		return Outcome{}, &StartError{err}
+		return Outcome{}, &StartError{c.Path, err}
 	}
 	for !t.over() {
 		t.turn()

@@ -202,6 +202,12 @@ func (w *Workspace) OnHost() bool {
 	return ok
 }
 
+// Writable reports whether the file system is a [WriteFS].
+func (w *Workspace) Writable() bool {
+	_, ok := w.fs.(WriteFS)
+	return ok
+}
+
 // Resolve returns the absolute path of path, seen from the absolute directory
 // dir; an empty dir means [Workspace.Dir]. It only joins: the path is not
 // cleaned, because "link/.." depends on where the link leads.
