@@ -42,8 +42,12 @@ type Session interface {
 	Lost() <-chan struct{}
 	// Err is an [*Error] with the reason of the loss, after Lost was closed.
 	Err() error
-	// ValidUntil is until when the instance is known to be alive. Zero stands
-	// for as long as the process lives.
+	// ValidUntil is until when the instance is certain to be alive, for a
+	// [Manager] to compare with [Clock.Now] right after the call. It is Now
+	// plus the smaller of what is left by the monotonic clock and by the wall
+	// clock: the first may stand still while the system sleeps, the second may
+	// be set. So it may be earlier at the next call. Zero stands for as long as
+	// the process lives.
 	ValidUntil() time.Time
 	// Renew tries to prove that the instance is alive for longer.
 	Renew(ctx context.Context) error

@@ -22,9 +22,9 @@ const pairs = 100 // of lock and unlock, in one measurement
 // BenchmarkMemory takes and releases a lock on a directory that nobody else uses,
 // relative to a mutex around an insertion into a map and a deletion ("x-base").
 func BenchmarkMemory(b *testing.B) {
-	for _, load := range []struct{ held, waiters int }{{0, 0}, {100, 10}, {10_000, 1000}} {
-		b.Run(fmt.Sprintf("held=%d,waiters=%d", load.held, load.waiters), func(b *testing.B) {
-			m := loaded(b, dirlock.NewMemory(), load.held, load.waiters, nil)
+	for _, load := range loads {
+		b.Run(fmt.Sprintf("held=%d,waiters=%d,owners=%d", load.held, load.waiters, load.owners), func(b *testing.B) {
+			m := loaded(b, dirlock.NewMemory(), load, nil)
 			dir, err := dirlock.Canonical(b.TempDir(), ".")
 			require.NoError(b, err)
 			benchLock(b, m, dir, load.held)
@@ -36,20 +36,31 @@ func BenchmarkMemory(b *testing.B) {
 // identities of directories.
 func BenchmarkTable(b *testing.B) {
 	paths := func(dir string) dirlock.Dir { return dirlock.Dir{Path: dir} }
-	for _, load := range []struct{ held, waiters int }{{0, 0}, {100, 10}, {10_000, 1000}} {
-		b.Run(fmt.Sprintf("held=%d,waiters=%d", load.held, load.waiters), func(b *testing.B) {
-			m := loaded(b, dirlock.NewMemory(), load.held, load.waiters, paths)
+	for _, load := range loads {
+		b.Run(fmt.Sprintf("held=%d,waiters=%d,owners=%d", load.held, load.waiters, load.owners), func(b *testing.B) {
+			m := loaded(b, dirlock.NewMemory(), load, paths)
 			benchLock(b, m, "/work/project/pkg", load.held)
 		})
 	}
 }
 
-// loaded returns a Manager with locks and waiters elsewhere.
-func loaded(b *testing.B, backend dirlock.Backend, held, waiters int, identify func(string) dirlock.Dir) *dirlock.Manager {
-	m, err := dirlock.New(b.Context(), backend, dirlock.Options{MaxHeld: held + 10, MaxWaiters: waiters + 10, Identify: identify})
+// A load is what else is in a table: locks, waiters, and how many of these own a
+// lock.
+type load struct{ held, waiters, owners int }
+
+var loads = []load{{0, 0, 0}, {100, 10, 0}, {10_000, 1000, 0}, {10_000, 1000, 1}, {10_000, 1000, 1000}}
+
+// loaded returns a Manager with a load elsewhere.
+func loaded(b *testing.B, backend dirlock.Backend, l load, identify func(string) dirlock.Dir) *dirlock.Manager {
+	m, err := dirlock.New(b.Context(), backend, dirlock.Options{MaxHeld: l.held + l.owners + 10, MaxWaiters: l.waiters + 10, Identify: identify})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, m.Close(context.Background())) })
-	for n := range held {
+	for n := range l.owners {
+		req := dirlock.Request{Owner: dirlock.Owner(fmt.Sprint("waiter", n)), Dirs: []string{fmt.Sprint("/work/own/", n)}}
+		_, err := m.LockManual(b.Context(), req)
+		require.NoError(b, err)
+	}
+	for n := range l.held {
 		req := dirlock.Request{Owner: "holder", Dirs: []string{fmt.Sprintf("/work/held/d%d/e%d", n%100, n)}}
 		_, err := m.LockManual(b.Context(), req)
 		require.NoError(b, err)
@@ -60,8 +71,8 @@ func loaded(b *testing.B, backend dirlock.Backend, held, waiters int, identify f
 		cancel()
 		all.Wait()
 	})
-	queued.Add(waiters)
-	for n := range waiters {
+	queued.Add(l.waiters)
+	for n := range l.waiters {
 		req := dirlock.Request{Owner: dirlock.Owner(fmt.Sprint("waiter", n)), Dirs: []string{fmt.Sprintf("/work/held/d%d", n%100)}}
 		req.OnWait = func(dirlock.Wait) { queued.Done() }
 		all.Go(func() { _, _ = m.LockAuto(ctx, req) })
@@ -106,7 +117,7 @@ func BenchmarkFile(b *testing.B) {
 		b.Run(fmt.Sprintf("held=%d", held), func(b *testing.B) {
 			backend, err := dirlock.NewFile(dirlock.FileOptions{Dir: filepath.Join(b.TempDir(), "state")})
 			require.NoError(b, err)
-			m := loaded(b, backend, held, 0, nil)
+			m := loaded(b, backend, load{held: held}, nil)
 			dir, err := dirlock.Canonical(b.TempDir(), ".")
 			require.NoError(b, err)
 			info, err := os.Stat(filepath.Join(backend.Dir(), "registry.json"))

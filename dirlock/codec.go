@@ -170,7 +170,7 @@ func DecodeTable(data []byte) (*Table, error) {
 		ok = ok && (r.Manual || w.Class == classAutomatic) && w.Refused.decode(r, w.Dirs) && t.load(r, w.Dirs, w.Chains)
 	}
 	for _, n := range in.Notices {
-		if ok = ok && n != nil && isID(n.Instance) && n.Agent.valid() && isCanonical(string(n.Dir)) && len(t.notices) < MaxNotices; ok {
+		if ok = ok && n != nil && isID(n.Instance) && n.Agent.valid() && isCanonical(string(n.Dir)) && (n.By == "" || n.By.valid()) && len(t.notices) < MaxNotices; ok {
 			t.addNotice(notice{Holder{n.Instance, n.Agent}, Dir{string(n.Dir), n.Chain}, n.Reason, n.By})
 		}
 	}

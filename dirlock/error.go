@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 	"time"
@@ -21,9 +22,9 @@ const (
 	CodeBackend     = "DIR_LOCK_BACKEND"      // the store failed
 	CodeClosed      = "DIR_LOCK_CLOSED"       // the Manager is closed
 	CodeBusy        = "BUSY"                  // the table is full
-	CodeTimeout     = "TIMEOUT"               // the deadline of the context passed while waiting
-	CodeCancelled   = "CANCELLED"
-	CodeInternal    = "INTERNAL" // a request that no caller should make
+	CodeTimeout     = "TIMEOUT"               // the deadline of the context passed while the request waited
+	CodeCancelled   = "CANCELLED"             // the request was cancelled while it waited
+	CodeInternal    = "INTERNAL"              // a request that no caller should make
 
 	// Of the functions that resolve paths.
 	CodeNotFound     = "FS_NOT_FOUND"
@@ -54,7 +55,7 @@ type Error struct {
 	// Agent is whose lock was to be released, of CodeNotHeld.
 	Agent Owner
 	// Blocking and BlockingOwner are the lock or the waiter in the way: of
-	// CodeDuplicate, CodeAbandoned, CodeDeadlock, CodeTimeout, and of
+	// CodeDuplicate, CodeAbandoned, CodeDeadlock, CodeTimeout, CodeCancelled, and of
 	// CodeNotHeld if another owner has an overlapping lock. Of several it is the
 	// lexically smallest.
 	Blocking      string
@@ -78,7 +79,9 @@ type Error struct {
 }
 
 // Errors to compare with, by [errors.Is]: an [*Error] is the one with its code.
-// A request that was cancelled also is the [context.Cause] of its context.
+//
+// If a context ends, the error is that of the context and its [context.Cause]. Only
+// that of a request which had to wait also is an [*Error].
 var (
 	ErrDuplicate   = &Error{Code: CodeDuplicate, Msg: "the owner holds an overlapping lock"}
 	ErrAbandoned   = &Error{Code: CodeAbandoned, Msg: "the blocking lock may be abandoned"}
@@ -92,7 +95,10 @@ var (
 	ErrQueueFull   = &Error{Code: CodeBusy, Msg: "the lock table is full"}
 )
 
-var errOwnerEnded = &Error{Code: CodeCancelled, Msg: "the agent has ended", Err: context.Canceled}
+var (
+	errCancelled  = &Error{Code: CodeCancelled, Msg: "cancelled", Err: context.Canceled}
+	errOwnerEnded = &Error{Code: CodeCancelled, Msg: "the agent has ended", Err: context.Canceled}
+)
 
 // Error returns Msg, followed by what went wrong below.
 func (e *Error) Error() string {
@@ -131,9 +137,18 @@ func asBackend(err error) *Error {
 	return ErrBackend.with(Error{Err: err})
 }
 
-// cancelled is the error of a request whose context is at its end.
-func cancelled(ctx context.Context) *Error {
-	e := &Error{Code: CodeCancelled, Msg: "cancelled", Err: context.Cause(ctx)}
+// ended says that a context has ended, and why.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// gaveUp is the error of a request that waited when its context ended.
+func gaveUp(ctx context.Context) *Error {
+	e := &Error{Code: CodeCancelled, Msg: "cancelled", Err: ended(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		e.Code, e.Msg = CodeTimeout, "the deadline passed while waiting"
 	}

@@ -5,4 +5,9 @@ package dirlock
 func (f *File) SetFault(fault func(step string) error) { f.fault = fault }
 
 // Die does to a session of a File what the end of its process does.
-func Die(s Session) { s.(*fileSession).lease.Close() }
+func Die(s Session) {
+	f := s.(*fileSession)
+	f.end()
+	<-f.done
+	f.lease.Close()
+}

@@ -88,7 +88,7 @@ func (f *File) Attach(ctx context.Context) (Session, error) {
 	if err := prepareStateDir(f.dir, f.ownDir); err != nil {
 		return nil, err // it may have been removed since
 	}
-	s := &fileSession{File: f, id: newID(), lost: make(chan struct{})}
+	s := newFileSession(f)
 	err := f.locked(ctx, func() error {
 		if err := f.recover(); err != nil {
 			return err
@@ -109,8 +109,10 @@ func (f *File) Attach(ctx context.Context) (Session, error) {
 		return nil
 	})
 	if err != nil {
+		s.end()
 		return nil, err
 	}
+	go s.watch()
 	return s, nil
 }
 

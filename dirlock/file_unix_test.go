@@ -86,11 +86,12 @@ func TestScenario28IdlePollsWriteNothing(t *testing.T) {
 	registry := filepath.Join(f.Dir(), "registry.json")
 	info, err := os.Stat(registry)
 	require.NoError(t, err)
+	const timers = 3 // of the waiter, and of the two sessions, that look for their loss
 	for range 30 {
-		clock.AwaitTimers(1)
+		clock.AwaitTimers(timers)
 		clock.Advance(dirlock.PollMax)
 	}
-	clock.AwaitTimers(1)
+	clock.AwaitTimers(timers)
 	require.Equal(t, before, generation(t, s))
 	again, err := os.Stat(registry)
 	require.NoError(t, err)

@@ -13,15 +13,31 @@ type fileSession struct {
 	*File
 	id    string
 	lease *os.File // open, and so locked, while the instance lives
+	epoch string   // of the table that the instance may have records in; with the registry locked
 
 	once sync.Once
 	lost chan struct{}
+
+	life context.Context // of watch
+	end  context.CancelFunc
+	done chan struct{}
+}
+
+func newFileSession(f *File) *fileSession {
+	s := &fileSession{File: f, id: newID(), lost: make(chan struct{}), done: make(chan struct{})}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
 }
 
 func (s *fileSession) ID() string { return s.id }
 
 func (s *fileSession) Update(ctx context.Context, update func(*Table) (bool, error)) error {
-	err := s.locked(ctx, func() error { return s.update(update) })
+	return s.atRegistry(ctx, func() error { return s.update(update) })
+}
+
+// atRegistry calls do with the registry locked.
+func (s *fileSession) atRegistry(ctx context.Context, do func() error) error {
+	err := s.locked(ctx, do)
 	if errors.Is(err, errNoStateDir) {
 		return s.lose()
 	}
@@ -38,17 +54,48 @@ func (s *fileSession) View(ctx context.Context, view func(*Table) error) error {
 	return s.Update(ctx, func(t *Table) (bool, error) { return false, view(t) })
 }
 
-// update is Update with the registry locked.
-func (s *fileSession) update(update func(*Table) (bool, error)) error {
+// watch looks for the loss of the session while nobody uses it: a command may run
+// for long under its lock.
+func (s *fileSession) watch() {
+	defer close(s.done)
+	for !isClosed(s.lost) {
+		timer := s.clock.NewTimer(PollMax)
+		select {
+		case <-timer.C():
+		case <-s.life.Done():
+			timer.Stop()
+			return
+		}
+		_ = s.atRegistry(s.life, func() error { // what fails may work the next time
+			_, err := s.current()
+			return err
+		})
+	}
+}
+
+// current returns the table, if the lease is there, and the table is the one that
+// the instance has its records in: in another one they are gone, and their
+// numbers may be those of others.
+func (s *fileSession) current() (*Table, error) {
 	if there, err := isAt(s.lease, s.leasePath(s.id)); err != nil {
-		return err
+		return nil, err
 	} else if !there {
-		return s.lose()
+		return nil, s.lose()
 	}
 	t, err := s.load()
+	if err == nil && s.epoch != "" && s.epoch != t.epoch {
+		return nil, s.lose()
+	}
+	return t, err
+}
+
+// update is Update with the registry locked.
+func (s *fileSession) update(update func(*Table) (bool, error)) error {
+	t, err := s.current()
 	if err != nil {
 		return err
 	}
+	s.table = nil // until it is again what the registry says
 	verdicts := t.Verdicts()
 	dead, err := s.reap(t, s.id)
 	if err != nil {
@@ -59,8 +106,11 @@ func (s *fileSession) update(update func(*Table) (bool, error)) error {
 		err = s.store(t)
 	}
 	if err != nil {
-		s.table = nil // it may be changed, and the registry is not
 		return err
+	}
+	s.table = t
+	if t.Generation() > 0 { // else nobody has stored it yet
+		s.epoch = t.epoch
 	}
 	for _, id := range dead {
 		_ = s.step("remove", func() error { return os.Remove(s.leasePath(id)) }) // else a sweep will
@@ -105,8 +155,8 @@ func (s *fileSession) Stamp(t time.Time) int64 { return t.UnixMilli() }
 
 func (s *fileSession) Lost() <-chan struct{} { return s.lost }
 
-// Err: the only loss is that somebody has removed the lease, or the whole state
-// directory.
+// Err: the only loss is that somebody has removed the lease, the table, or the
+// whole state directory.
 func (s *fileSession) Err() error { return lost("", ReasonMissing, "") }
 
 func (s *fileSession) ValidUntil() time.Time { return time.Time{} }
@@ -118,6 +168,8 @@ func (s *fileSession) Renew(ctx context.Context) error {
 // Close removes what the instance has. If it cannot, others will: the lease ends
 // in any case.
 func (s *fileSession) Close(ctx context.Context) error {
+	s.end()
+	<-s.done
 	err := s.locked(ctx, func() error {
 		err := s.update(func(t *Table) (bool, error) {
 			return t.Reap(func(id string) bool { return id != s.id }, s.Stamp(s.clock.Now())), nil

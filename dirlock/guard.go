@@ -20,6 +20,7 @@ type Guard struct {
 
 	mu     sync.Mutex
 	err    *Error // why it is not held any more
+	cause  error  // with which ctx ended then
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
@@ -46,53 +47,53 @@ func (g *Guard) Waited() time.Duration { return g.waited }
 // [ErrLost], and nothing more must be changed, or the end of ctx.
 func (g *Guard) Check(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return cancelled(ctx)
+		return ended(ctx)
 	}
 	if err := g.failed(); err != nil || g.inst == nil {
 		return err
 	}
-	leased, err := g.inst.proveLease(ctx)
-	if err != nil {
-		return g.lostBy(ctx, err)
-	}
 	var v Verdict
-	err = g.inst.view(ctx, func(t *Table) { v = t.Verdict(g.id) })
+	err := g.inst.view(ctx, func(t *Table) { v = t.Verdict(g.id) })
+	leased, unproved := g.inst.proveLease(ctx) // not before: the look may have taken long
 	switch {
-	case err != nil && leased && !isClosed(g.inst.session.Lost()):
+	case ctx.Err() != nil:
+		return ended(ctx)
+	case unproved != nil:
+		return g.lostBy(unproved)
+	case err != nil && leased:
 		return nil // as long as the lease holds, the record is there
 	case err != nil:
-		return g.lostBy(ctx, err)
+		return g.lostBy(err)
 	case v.State != Granted || v.Token != g.token:
 		g.lose(ReasonMissing)
 	}
 	return g.failed()
 }
 
-// proveLease makes sure that the lease, if there is one, is valid for long
-// enough.
+// proveLease makes sure that the session is not lost, and that the lease, if there
+// is one, is valid for long enough.
 func (i *instance) proveLease(ctx context.Context) (leased bool, err error) {
 	enough := func() bool {
 		until := i.session.ValidUntil()
 		leased = !until.IsZero()
 		return !leased || until.Sub(i.opts.Clock.Now()) >= MinValidity
 	}
-	if enough() {
-		return leased, nil
-	}
-	if err := i.session.Renew(ctx); err != nil {
-		return true, err
-	}
 	if !enough() {
-		return true, lost("", ReasonExpired, "")
+		if err := i.session.Renew(ctx); err != nil {
+			return true, err
+		}
+		if !enough() {
+			return true, lost("", ReasonExpired, "")
+		}
 	}
-	return true, nil
+	if isClosed(i.session.Lost()) {
+		return leased, i.session.Err()
+	}
+	return leased, nil
 }
 
 // lostBy returns the loss of a lock that could not be proved.
-func (g *Guard) lostBy(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return cancelled(ctx)
-	}
+func (g *Guard) lostBy(err error) error {
 	reason := ReasonUnreachable
 	if isClosed(g.inst.session.Lost()) {
 		err = g.inst.session.Err()
@@ -106,14 +107,14 @@ func (g *Guard) lostBy(ctx context.Context, err error) error {
 }
 
 // Context returns a context that ends when the lock is lost, with an error that is
-// [ErrLost] as its cause, or when it is released.
+// [ErrLost] as its cause, or when it is released, with [context.Canceled].
 func (g *Guard) Context() context.Context {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ctx == nil {
 		g.ctx, g.cancel = context.WithCancelCause(context.Background())
 		if g.err != nil {
-			g.cancel(g.err)
+			g.cancel(g.cause)
 		}
 	}
 	return g.ctx
@@ -123,7 +124,7 @@ func (g *Guard) Context() context.Context {
 // fail: if the store does, the lock is released as soon as that works again.
 func (g *Guard) Release() {
 	g.release.Do(func() {
-		g.end(ErrLost.with(Error{Reason: ReasonMissing, Err: context.Canceled}))
+		g.end(ErrLost.with(Error{Reason: ReasonMissing, Err: context.Canceled}), context.Canceled)
 		if g.inst == nil {
 			return
 		}
@@ -139,17 +140,20 @@ func (g *Guard) Release() {
 }
 
 // lose notes that the lock is lost.
-func (g *Guard) lose(reason string) { g.end(lost(g.dirs[0].Path, reason, "")) }
+func (g *Guard) lose(reason string) {
+	err := lost(g.dirs[0].Path, reason, "")
+	g.end(err, err)
+}
 
-func (g *Guard) end(err *Error) {
+func (g *Guard) end(err *Error, cause error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err != nil {
 		return
 	}
-	g.err = err
+	g.err, g.cause = err, cause
 	if g.cancel != nil {
-		g.cancel(err)
+		g.cancel(cause)
 	}
 }
 
@@ -168,7 +172,7 @@ func (g *Guard) failed() error {
 //
 // The error is an [*Error]: [ErrLost] if a manual lock of the owner was lost
 // there, [ErrDeadlock], [ErrAbandoned], [ErrQueueFull], [ErrBackend],
-// [ErrClosed], or that the context ended. The caller looks at the context once
+// [ErrClosed]; or that the context ended. The caller looks at the context once
 // more before it changes anything.
 func (m *Manager) LockAuto(ctx context.Context, req Request) (*Guard, error) {
 	return m.guard(ctx, req, Claim{})
@@ -206,7 +210,6 @@ func (m *Manager) LockResolved(ctx context.Context, req Request, resolve func() 
 		return nil, err
 	}
 	var waited time.Duration
-	requested := ""
 	for range MaxRounds {
 		req.Dirs = dirs
 		g, err := m.guard(ctx, req, Claim{})
@@ -218,20 +221,37 @@ func (m *Manager) LockResolved(ctx context.Context, req Request, resolve func() 
 		}
 		waited += g.waited
 		g.waited = waited
-		if !g.queued {
+		if dirs, err = m.resolveAgain(g, resolve); err != nil {
+			return nil, err
+		}
+		if dirs == nil {
 			return g, nil
 		}
 		req.OnWait = nil // it was called
-		if dirs, err = resolve(); err != nil {
-			g.Release()
-			return nil, err
-		}
-		if requested = m.notWithin(dirs, g.dirs); requested == "" {
-			return g, nil
-		}
-		g.Release()
 	}
-	return nil, ErrPathChanged.with(Error{Requested: requested, Waited: waited})
+	return nil, ErrPathChanged.with(Error{Requested: dirs[0], Waited: waited})
+}
+
+// resolveAgain returns the directories to ask for instead, after it has released
+// the guard, or nil if they are locked: without a wait, or still after it.
+func (m *Manager) resolveAgain(g *Guard, resolve func() ([]string, error)) (dirs []string, err error) {
+	if !g.queued {
+		return nil, nil
+	}
+	keep := false
+	defer func() { // also if resolve panics
+		if !keep {
+			g.Release()
+		}
+	}()
+	if dirs, err = resolve(); err != nil {
+		return nil, err
+	}
+	if m.notWithin(dirs, g.dirs) == "" {
+		keep = true
+		return nil, nil
+	}
+	return dirs, nil
 }
 
 // notWithin returns one of dirs that is not where one of the locked ones is, or

@@ -148,6 +148,18 @@ func (x *index) find(path string) *node {
 	return x.root
 }
 
+// exactly returns a record that is meant and has the path of d, or nil.
+func (x *index) exactly(d Dir, meant func(*record) bool) *record {
+	n := x.find(d.Path)
+	if n == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(n.records, meant); i >= 0 {
+		return n.records[i]
+	}
+	return nil
+}
+
 // forget takes see back.
 func (x *index) forget(n *node, d Dir, i int) {
 	id := d.identity(i)
@@ -188,7 +200,7 @@ func (x *index) overlapping(dirs []Dir, visit func(*record) bool) bool {
 		if d.self() == (Identity{}) {
 			continue
 		}
-		if !x.aliases(d.self(), n, func(alias *node) bool { return alias.subtree(x.exactly(d, visit)) }) {
+		if !x.aliases(d.self(), n, func(alias *node) bool { return alias.subtree(x.only(d, visit)) }) {
 			return false
 		}
 	}
@@ -228,7 +240,7 @@ func (x *index) level(n *node, d Dir, i int, visit func(*record) bool) bool {
 	if id == (Identity{}) {
 		return true
 	}
-	return x.aliases(id, n, func(alias *node) bool { return alias.visit(x.exactly(d, visit)) })
+	return x.aliases(id, n, func(alias *node) bool { return alias.visit(x.only(d, visit)) })
 }
 
 // aliases visits the nodes other than n that were seen with id.
@@ -248,9 +260,9 @@ func (x *index) aliases(id Identity, n *node, visit func(*node) bool) bool {
 	return true
 }
 
-// exactly passes on the records that do overlap d. A node that was seen with an
+// only passes on the records that do overlap d. A node that was seen with an
 // identity may have other records too.
-func (x *index) exactly(d Dir, visit func(*record) bool) func(*record) bool {
+func (x *index) only(d Dir, visit func(*record) bool) func(*record) bool {
 	return func(r *record) bool {
 		for _, e := range r.Dirs {
 			if d.overlaps(e) {
@@ -260,6 +272,10 @@ func (x *index) exactly(d Dir, visit func(*record) bool) func(*record) bool {
 		return true
 	}
 }
+
+// all visits the records, some of them more than once, until visit returns false.
+// That is what it returns then.
+func (x *index) all(visit func(*record) bool) bool { return x.root == nil || x.root.subtree(visit) }
 
 func (n *node) visit(visit func(*record) bool) bool {
 	for _, r := range n.records {

@@ -36,7 +36,7 @@ func (t *Table) Look(id uint64, w Watch, now int64, at, interval, abandoned time
 			return true
 		}
 		seen, ok := w.seen[lock.id]
-		active := lock.active() > 0
+		active := t.active(lock) > 0
 		if !ok || seen.uses != lock.uses || active {
 			seen = seenUse{lock.uses, at}
 		}
@@ -52,7 +52,7 @@ func (t *Table) Look(id uint64, w Watch, now int64, at, interval, abandoned time
 		}
 		return true
 	})
-	if err != nil && !t.heldBack(r, nil, func(*record) bool { return false }) {
+	if err != nil && !t.heldBack(r, func(*record) bool { return false }) {
 		err = nil
 	}
 	return next, err

@@ -21,7 +21,7 @@ type Disabled struct{}
 // LockAuto returns a guard.
 func (Disabled) LockAuto(ctx context.Context, req Request) (*Guard, error) {
 	if ctx.Err() != nil {
-		return nil, cancelled(ctx)
+		return nil, ended(ctx)
 	}
 	g := &Guard{}
 	for _, dir := range Normalize(req.Dirs) {

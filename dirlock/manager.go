@@ -3,7 +3,8 @@ package dirlock
 import (
 	"cmp"
 	"context"
-	"slices"
+	"maps"
+	"math"
 	"sync"
 	"time"
 	"unicode"
@@ -17,7 +18,7 @@ type Options struct {
 	// that blocks it. AbandonedAfter is the time without use after which such
 	// a look ends the wait.
 	LivenessInterval, AbandonedAfter time.Duration
-	// MaxWaiters and MaxHeld bound the table of all instances.
+	// MaxWaiters and MaxHeld bound the table of all instances: see [Limits].
 	MaxWaiters, MaxHeld int
 	// Identify returns a canonical directory with the identities to compare,
 	// by default [Identify]. Instances that share a table must use the same.
@@ -55,7 +56,7 @@ type Manager struct {
 
 	mu      sync.Mutex // never held while the backend is called, but taken in functions of Update
 	closed  bool
-	current *instance // nil after it was lost, until the next request
+	current *instance // nil before the first request, and if it was lost, from the next one on
 	notices []notice  // of locks lost with their instance; the holders have no instance
 }
 
@@ -83,7 +84,7 @@ func New(ctx context.Context, backend Backend, opts Options) (*Manager, error) {
 // LockManual takes the manual lock on a directory, and waits for it if need be.
 //
 // The error is an [*Error]: [ErrDuplicate], [ErrDeadlock], [ErrAbandoned],
-// [ErrQueueFull], [ErrBackend], [ErrClosed], or that the context ended.
+// [ErrQueueFull], [ErrBackend], [ErrClosed]; or that the context ended.
 func (m *Manager) LockManual(ctx context.Context, req Request) (Held, error) {
 	if len(req.Dirs) != 1 {
 		return Held{}, invalid("a manual lock is on one directory")
@@ -93,17 +94,17 @@ func (m *Manager) LockManual(ctx context.Context, req Request) (Held, error) {
 		return Held{}, err
 	}
 	defer g.inst.leave()
-	m.mu.Lock()
-	g.inst.manual[g.id] = notice{holder: Holder{Agent: req.Owner}, dir: g.dirs[0]}
-	m.notices = slices.DeleteFunc(m.notices, func(n notice) bool {
-		return n.holder.Agent == req.Owner && n.dir.overlaps(g.dirs[0])
-	})
-	gone := g.inst.lost
-	m.mu.Unlock()
-	if gone != nil {
+	m.dropNotices(req.Owner, g.dirs[0].overlaps)
+	if gone := g.inst.isLost(); gone != nil {
 		return Held{}, lost(g.dirs[0].Path, gone.Reason, "")
 	}
 	return Held{Owner: req.Owner, Dir: g.dirs[0].Path, Token: g.token, Waited: g.waited}, nil
+}
+
+func (i *instance) isLost() *Error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.lost
 }
 
 // Unlock releases the owner's manual lock on just this canonical directory, which
@@ -113,24 +114,23 @@ func (m *Manager) Unlock(ctx context.Context, owner Owner, dir string) (Held, er
 	if n, ok := m.takeNotice(owner, func(lost Dir) bool { return lost.Path == dir }); ok {
 		return Held{}, ErrNotHeld.with(Error{Agent: owner, Requested: dir, Reason: n.reason})
 	}
-	return m.unlock(ctx, owner, dir, func(t *Table, i *instance, d Dir, now int64) (Held, *Error) {
-		return t.Unlock(i.holder(owner), d, now)
-	})
+	return m.unlock(ctx, owner, owner, dir)
 }
 
 // ForceUnlock releases the manual lock that the victim has on just this canonical
 // directory, in any instance, and leaves it a notice. If by is the victim, it is
 // Unlock. Otherwise the error is [ErrNotHeld].
 func (m *Manager) ForceUnlock(ctx context.Context, by, victim Owner, dir string) (Held, error) {
+	if !by.valid() {
+		return Held{}, invalid("no agent id")
+	}
 	if by == victim {
 		return m.Unlock(ctx, by, dir)
 	}
-	return m.unlock(ctx, victim, dir, func(t *Table, _ *instance, d Dir, now int64) (Held, *Error) {
-		return t.ForceUnlock(by, victim, d, now)
-	})
+	return m.unlock(ctx, by, victim, dir)
 }
 
-func (m *Manager) unlock(ctx context.Context, owner Owner, dir string, release func(*Table, *instance, Dir, int64) (Held, *Error)) (Held, error) {
+func (m *Manager) unlock(ctx context.Context, by, owner Owner, dir string) (Held, error) {
 	if !owner.valid() || !isCanonical(dir) {
 		return Held{}, invalid("no agent id, or no canonical directory")
 	}
@@ -142,20 +142,24 @@ func (m *Manager) unlock(ctx context.Context, owner Owner, dir string, release f
 	d := m.opts.Identify(dir)
 	var held Held
 	var refused *Error
-	err = i.update(ctx, func(t *Table) { held, refused = release(t, i, d, i.now()) })
-	switch {
-	case err != nil:
+	var next uint64
+	err = i.update(ctx, func(t *Table) {
+		next = t.nextID
+		if by == owner {
+			held, refused = t.Unlock(i.holder(owner), d, i.now())
+		} else {
+			held, refused = t.ForceUnlock(by, owner, d, i.now())
+		}
+	})
+	if err != nil {
 		return Held{}, err
-	case refused != nil:
+	}
+	if by == owner {
+		i.told(owner, dir, next)
+	}
+	if refused != nil {
 		return Held{}, refused
 	}
-	m.mu.Lock()
-	for id, own := range i.manual {
-		if own.dir.Path == held.Dir {
-			delete(i.manual, id)
-		}
-	}
-	m.mu.Unlock()
 	return held, nil
 }
 
@@ -163,8 +167,8 @@ func (m *Manager) unlock(ctx context.Context, owner Owner, dir string, release f
 // a canonical directory, and leaves their holders notices. Automatic locks stay.
 // The result, in the order of directories, may be empty.
 func (m *Manager) ForceUnlockOverlapping(ctx context.Context, by Owner, dir string) ([]Held, error) {
-	if !isCanonical(dir) {
-		return nil, invalid("no canonical directory")
+	if !by.valid() || !isCanonical(dir) {
+		return nil, invalid("no agent id, or no canonical directory")
 	}
 	i, err := m.enter(ctx)
 	if err != nil {
@@ -182,47 +186,62 @@ func (m *Manager) ForceUnlockOverlapping(ctx context.Context, by Owner, dir stri
 // returns how many there were. If the store fails, it is done as soon as that
 // works again.
 func (m *Manager) ReleaseOwner(owner Owner) (released, cancelled int) {
-	m.mu.Lock()
-	m.notices = slices.DeleteFunc(m.notices, func(n notice) bool { return n.holder.Agent == owner })
-	i := m.current
+	defer m.dropNotices(owner, func(Dir) bool { return true })
+	i, told := m.endWaits(func(c Claim) bool { return c.Agent == owner }, errOwnerEnded)
 	if i == nil {
-		m.mu.Unlock()
 		return 0, 0
 	}
-	i.users++
-	told := 0
-	for _, w := range i.waiters {
-		if w.owner == owner {
-			w.end(outcome{err: errOwnerEnded})
-			told++
-		}
-	}
-	for id, own := range i.manual {
-		if own.holder.Agent == owner {
-			delete(i.manual, id)
-		}
-	}
-	m.mu.Unlock()
 	defer i.leave()
-	i.eventually(func(t *Table) { released, cancelled = t.ReleaseOwner(i.holder(owner), i.now()) })
+	holder := i.holder(owner)
+	next := uint64(math.MaxUint64)
+	err := i.attempt(context.Background(), func(t *Table) {
+		next = t.nextID
+		released, cancelled = t.ReleaseOwner(holder, i.now())
+	})
+	if err != nil {
+		released, cancelled, next = 0, 0, math.MaxUint64
+		i.later(func(t *Table) { t.ReleaseOwner(holder, i.now()) })
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(i.manual, func(name lockName, own ownLock) bool { return name.owner == owner && own.token < next })
 	return released, max(cancelled, told) // who was told may have left by itself
 }
 
 // Cancel ends the wait of a call's request, as the end of its context does. It
-// reports whether there was one.
+// reports whether there was one. There is none of the call "".
 func (m *Manager) Cancel(call CallID) bool {
+	if call == "" {
+		return false
+	}
+	i, told := m.endWaits(func(c Claim) bool { return c.Call == call }, errCancelled)
+	if i != nil {
+		i.leave()
+	}
+	return told > 0
+}
+
+// endWaits ends the waits of requests that are meant. It returns how many, and
+// the current instance, for the time until leave is called, or nil.
+func (m *Manager) endWaits(meant func(Claim) bool, err *Error) (i *instance, told int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found := false
-	if i := m.current; i != nil {
-		for _, w := range i.waiters {
-			if w.call == call {
-				w.end(outcome{err: &Error{Code: CodeCancelled, Msg: "cancelled", Err: context.Canceled}})
-				found = true
-			}
+	if i = m.current; i == nil {
+		return nil, 0
+	}
+	i.users++
+	for w := range i.waiters {
+		if meant(w.claim) && w.end(outcome{err: err}) {
+			told++
 		}
 	}
-	return found
+	return i, told
+}
+
+func (m *Manager) isClosed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closed
 }
 
 // OthersHeld returns the directories on which other owners have locks now, of any
@@ -259,31 +278,32 @@ func (m *Manager) Snapshot(ctx context.Context) (Snapshot, error) {
 // the process ends.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
+	m.closed = true
 	i := m.current
-	if m.closed || i == nil {
-		m.closed = true
+	m.current = nil
+	if i == nil {
 		m.mu.Unlock()
 		return nil
 	}
-	m.closed = true
 	i.failWaiters(ErrClosed.with(Error{Err: context.Canceled}))
-	i.detached = true
 	m.mu.Unlock()
 	defer i.leave()
+	if isClosed(i.session.Lost()) {
+		return nil // nothing is left to release
+	}
 	release := func(t *Table) { t.ReleaseInstance(i.session.ID(), i.now()) }
 	err := i.update(ctx, release)
 	if err != nil {
 		i.later(release)
 	}
-	i.watchers.Wait()
 	return err
 }
 
 // enter returns the instance of the Manager, for the time until leave is called.
 func (m *Manager) enter(ctx context.Context) (*instance, error) {
 	for {
-		if err := ctx.Err(); err != nil {
-			return nil, cancelled(ctx)
+		if ctx.Err() != nil {
+			return nil, ended(ctx)
 		}
 		m.mu.Lock()
 		i := m.current
@@ -299,6 +319,7 @@ func (m *Manager) enter(ctx context.Context) (*instance, error) {
 			return i, nil
 		case i != nil:
 			i.lose()
+			m.detach(i)
 			i.leave()
 		default:
 			if err := m.attach(ctx); err != nil {
@@ -308,14 +329,21 @@ func (m *Manager) enter(ctx context.Context) (*instance, error) {
 	}
 }
 
+// detach makes an instance that is in use not the current one any more.
+func (m *Manager) detach(i *instance) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.current == i {
+		m.current = nil
+		i.users--
+	}
+}
+
 // attach makes a new instance the current one, unless there is one already.
 func (m *Manager) attach(ctx context.Context) error {
 	session, err := m.backend.Attach(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return cancelled(ctx)
-		}
-		return asBackend(err)
+		return failure(ctx, err)
 	}
 	i := newInstance(m, session)
 	m.mu.Lock()
@@ -337,20 +365,6 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// takeNotice removes and returns a notice of a lock that was lost with its
-// instance.
-func (m *Manager) takeNotice(owner Owner, meant func(Dir) bool) (notice, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	i := slices.IndexFunc(m.notices, func(n notice) bool { return n.holder.Agent == owner && meant(n.dir) })
-	if i < 0 {
-		return notice{}, false
-	}
-	n := m.notices[i]
-	m.notices = slices.Delete(m.notices, i, i+1)
-	return n, true
 }
 
 func (o Owner) valid() bool {

@@ -2,32 +2,29 @@ package dirlock
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 )
 
 // grantable reports whether r can have its lock now. Requests that wait are held
 // back only by those that arrived earlier.
-func (t *Table) grantable(r *record, stuck stuckMemo) bool {
+func (t *Table) grantable(r *record) bool {
 	covered := r.covered()
 	if t.blocked(r, covered) {
 		return false
 	}
-	return covered || t.heldBack(r, stuck, func(*record) bool { return false })
+	return covered || t.heldBack(r, func(*record) bool { return false })
 }
 
 // covered reports whether each directory of an automatic request or lock is
 // equal to, or below, a manual lock of its holder.
 func (r *record) covered() bool {
-	manual := r.own.manual
-	if r.Manual || len(manual) == 0 {
+	if r.Manual || len(r.own.manual) == 0 {
 		return false
 	}
-	for _, d := range r.Dirs {
-		if !slices.ContainsFunc(manual, func(lock *record) bool { return lock.Dirs[0].covers(d) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Dirs, func(d Dir) bool {
+		return r.own.covering(d, func(*record) bool { return false })
+	})
 }
 
 // blocked reports whether a lock that is held keeps r from being granted. For a
@@ -50,46 +47,91 @@ func (r *record) conflicts(lock *record) bool {
 
 // heldBack visits the earlier waiters that hold r back, some more than once,
 // until visit returns false. That is what it returns then.
-func (t *Table) heldBack(r *record, memo stuckMemo, visit func(*record) bool) bool {
+func (t *Table) heldBack(r *record, visit func(*record) bool) bool {
 	return t.queue.overlapping(r.Dirs, func(w *record) bool {
-		if w.id >= r.id || t.stuck(w, r.Holder, memo) {
-			return true
-		}
-		return visit(w)
+		return w.id >= r.id || t.stuck(w, r.own) || visit(w)
 	})
 }
 
-// stuckMemo remembers answers of stuck while the table does not change; nil
-// remembers nothing beyond one question.
-type stuckMemo map[stuckQuestion]bool
-
-type stuckQuestion struct {
-	waiter uint64
-	holder Holder
+// stuck reports whether w cannot be granted before the holder o releases a manual
+// lock: because w conflicts with it, or is held back by a waiter of which that is
+// true. Such a waiter does not hold o back, as they would wait for each other.
+func (t *Table) stuck(w *record, o *holdings) bool {
+	return w.own != o && t.awaited(o) && t.behind(w).Bit(t.known().number(o)) == 1
 }
 
-// stuck reports whether w cannot be granted before holder h releases a manual
-// lock: because w conflicts with it, or is held back by a waiter of which that is
-// true. Such a waiter does not hold h back, as they would wait for each other.
-func (t *Table) stuck(w *record, h Holder, memo stuckMemo) bool {
-	manual := t.of(h).manual
-	if w.Holder == h || len(manual) == 0 {
+// awaited reports whether another holder waits for a manual lock of o.
+func (t *Table) awaited(o *holdings) bool {
+	if len(o.manual) == 0 {
 		return false
 	}
-	for _, lock := range manual {
-		if overlapsAny(lock.Dirs[0], w.Dirs) {
-			return true
+	known := t.known().awaited
+	yes, ok := known[o]
+	if !ok {
+		yes = !t.unawaited(o)
+		known[o] = yes
+	}
+	return yes
+}
+
+// unawaited looks at the manual locks of o, or if they are fewer, at the waiters.
+func (t *Table) unawaited(o *holdings) bool {
+	own := func(w *record) bool { return w.own == o }
+	if len(o.manual) <= t.waiting {
+		return !slices.ContainsFunc(o.manual, func(lock *record) bool { return !t.queue.overlapping(lock.Dirs, own) })
+	}
+	return t.queue.all(func(w *record) bool {
+		return own(w) || o.locked.overlapping(w.Dirs, func(*record) bool { return false })
+	})
+}
+
+// behind returns the holders before whose release of a manual lock w cannot be
+// granted, as a set of their numbers: see [Table.stuck].
+func (t *Table) behind(w *record) *big.Int {
+	known := t.known()
+	set := known.behind[w]
+	if set != nil {
+		return set
+	}
+	set = new(big.Int)
+	t.held.overlapping(w.Dirs, func(lock *record) bool {
+		if lock.Manual && lock.own != w.own {
+			set.SetBit(set, known.number(lock.own), 1)
 		}
+		return true
+	})
+	t.heldBack(w, func(earlier *record) bool {
+		set.Or(set, t.behind(earlier))
+		return true
+	})
+	known.behind[w] = set
+	return set
+}
+
+// A memo is what was worked out about the waiters at one revision of the table.
+type memo struct {
+	revision uint64
+	awaited  map[*holdings]bool
+	numbers  map[*holdings]int
+	behind   map[*record]*big.Int
+}
+
+// known returns the memo of the table as it is now.
+func (t *Table) known() *memo {
+	if t.memo == nil || t.memo.revision != t.revision {
+		t.memo = &memo{t.revision, map[*holdings]bool{}, map[*holdings]int{}, map[*record]*big.Int{}}
 	}
-	if memo == nil {
-		memo = stuckMemo{}
+	return t.memo
+}
+
+// number returns a small number for a holder.
+func (m *memo) number(o *holdings) int {
+	n, ok := m.numbers[o]
+	if !ok {
+		n = len(m.numbers)
+		m.numbers[o] = n
 	}
-	q := stuckQuestion{w.id, h}
-	if known, ok := memo[q]; ok {
-		return known
-	}
-	memo[q] = !t.heldBack(w, memo, func(earlier *record) bool { return !t.stuck(earlier, h, memo) })
-	return memo[q]
+	return n
 }
 
 // A settling finds the waiters that a change may let go on, or may make wait for
@@ -110,6 +152,9 @@ func (t *Table) settling() *settling { return &settling{Table: t, exempt: t.exem
 func (s *settling) settle(now int64, changed ...*record) {
 	for _, r := range changed {
 		s.touch(r)
+	}
+	if len(s.dirty) == 0 {
+		return // so who waits for whom is as it was
 	}
 	for {
 		for len(s.dirty) > 0 {
@@ -137,7 +182,7 @@ func (s *settling) decide(r *record, now int64) {
 			return
 		}
 	}
-	if s.grantable(r, nil) {
+	if s.grantable(r) {
 		s.grant(r, now)
 		s.touch(r)
 	}
@@ -147,29 +192,43 @@ func (s *settling) decide(r *record, now int64) {
 // overlap its own, or those of automatic locks that are covered now and were not
 // before. If there are exemptions, then also those that overlap these, and so on.
 func (s *settling) touch(r *record) {
-	s.exempt = s.exempt || s.exempting > 0
-	s.touchDirs(r.Dirs)
+	var done map[string][]Dir
+	if s.exempt = s.exempt || s.exempting > 0; s.exempt {
+		done = map[string][]Dir{}
+	}
+	s.touchDirs(r.Dirs, done)
 	if !r.Manual {
 		return
 	}
-	for _, lock := range r.own.auto {
-		if slices.ContainsFunc(lock.Dirs, r.Dirs[0].overlaps) {
-			s.touchDirs(lock.Dirs)
-		}
-	}
-}
-
-func (s *settling) touchDirs(dirs []Dir) {
-	s.queue.overlapping(dirs, func(w *record) bool {
-		i, found := slices.BinarySearchFunc(s.dirty, w.id, func(r *record, id uint64) int { return cmp.Compare(r.id, id) })
-		if !found {
-			s.dirty = slices.Insert(s.dirty, i, w)
-			if s.exempt {
-				s.touchDirs(w.Dirs)
-			}
+	s.held.overlapping(r.Dirs, func(lock *record) bool {
+		if !lock.Manual && lock.own == r.own {
+			s.touchDirs(lock.Dirs, done)
 		}
 		return true
 	})
+}
+
+// touchDirs goes on from waiter to waiter if there are exemptions. Then it passes
+// over what is done: very many may wait for the same directory.
+func (s *settling) touchDirs(dirs []Dir, done map[string][]Dir) {
+	for _, d := range dirs {
+		if slices.ContainsFunc(done[d.Path], func(e Dir) bool { return slices.Equal(e.Chain, d.Chain) }) {
+			continue
+		}
+		if s.exempt {
+			done[d.Path] = append(done[d.Path], d)
+		}
+		s.queue.overlapping([]Dir{d}, func(w *record) bool {
+			i, found := slices.BinarySearchFunc(s.dirty, w.id, func(r *record, id uint64) int { return cmp.Compare(r.id, id) })
+			if !found {
+				s.dirty = slices.Insert(s.dirty, i, w)
+			}
+			if s.exempt {
+				s.touchDirs(w.Dirs, done)
+			}
+			return true
+		})
+	}
 }
 
 // A blocker is why a request waits: a lock, or an earlier waiter.
@@ -192,7 +251,7 @@ func (t *Table) blockers(r *record) []blocker {
 	}
 	t.held.overlapping(r.Dirs, func(lock *record) bool { return !r.conflicts(lock) || found(lock) })
 	if len(all) == 0 {
-		t.heldBack(r, stuckMemo{}, found)
+		t.heldBack(r, found)
 	}
 	slices.SortFunc(all, func(a, b blocker) int { return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.id, b.id)) })
 	return slices.CompactFunc(all, func(a, b blocker) bool { return a.id == b.id && a.dir == b.dir })

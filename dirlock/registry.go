@@ -75,7 +75,7 @@ func (f *File) store(t *Table) (err error) {
 	if err := f.step("rename", func() error { return os.Rename(temp, f.path(registryName)) }); err != nil {
 		return err
 	}
-	f.data, f.table = data, t
+	f.data = data
 	return nil
 }
 

@@ -27,7 +27,8 @@ func Canonical(base, dir string) (string, error) {
 
 // UnlockDir is Canonical for a directory that may be gone, to release its lock.
 // With an error of Canonical, it still returns the path that the lock would
-// have: the deepest directory that exists, and the rest of the path.
+// have: the deepest directory that exists, and the rest of the path. It returns ""
+// if ".." is in the rest: what is missing has no parent.
 func UnlockDir(base, dir string) (string, error) {
 	w, err := newWalk(base, dir)
 	if err != nil {
@@ -37,8 +38,14 @@ func UnlockDir(base, dir string) (string, error) {
 	if err == nil {
 		return path, nil
 	}
-	for i := len(w.rest) - 1; i >= 0; i-- {
-		w.at = filepath.Join(w.at, w.rest[i].name)
+	for _, c := range slices.Backward(w.rest) {
+		switch c.name {
+		case "..":
+			return "", err
+		case ".":
+		default:
+			w.at = join(w.at, c.name)
+		}
 	}
 	return w.at, err
 }

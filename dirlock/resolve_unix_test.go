@@ -169,6 +169,7 @@ func TestEntryDir(t *testing.T) {
 }
 
 func TestUnlockDir(t *testing.T) {
+	const noDir = "none"
 	root := tree(t, resolveTree...)
 	for _, tt := range []struct{ path, want, code string }{
 		{"ab", "a/b", ""},
@@ -176,9 +177,20 @@ func TestUnlockDir(t *testing.T) {
 		{"f", "f", "FS_NOT_DIRECTORY"}, // it was a directory before
 		{"f/x", "f/x", "FS_NOT_DIRECTORY"},
 		{"x", "x", "FS_NOT_FOUND"},
+		{"x/./y/.", "x/y", "FS_NOT_FOUND"},
+		{"f/.", "f", "FS_NOT_DIRECTORY"},
+		{"f/..", noDir, "FS_NOT_DIRECTORY"}, // as for the kernel, there is nothing behind it
+		{"f/x/../..", noDir, "FS_NOT_DIRECTORY"},
+		{"x/../a", noDir, "FS_NOT_FOUND"},
+		{"gone/../a", noDir, "FS_NOT_FOUND"},
+		{"loop/..", noDir, "FS_LOOP"},
 	} {
 		got, err := dirlock.UnlockDir(root, tt.path)
-		require.Equal(t, filepath.Join(root, tt.want), got)
+		want := filepath.Join(root, tt.want)
+		if tt.want == noDir {
+			want = ""
+		}
+		require.Equal(t, want, got, tt.path)
 		if tt.code == "" {
 			require.NoError(t, err)
 		} else {

@@ -34,6 +34,10 @@ type leasedSession struct {
 	until   time.Time
 	renewed int
 	renewal time.Duration
+
+	before func()                // the next Update or View
+	after  func()                // the next Update
+	wait   func(context.Context) // in the place of Wait
 }
 
 var errStore = errors.New("no space left on device")
@@ -56,6 +60,23 @@ func (s *leasedSession) failure() error {
 	return s.err
 }
 
+// once takes a hook away and calls it, if there is one.
+func (s *leasedSession) once(hook *func()) {
+	s.mu.Lock()
+	do := *hook
+	*hook = nil
+	s.mu.Unlock()
+	if do != nil {
+		do()
+	}
+}
+
+func (s *leasedSession) hook(hook *func(), do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*hook = do
+}
+
 func (s *leasedSession) set(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,13 +84,24 @@ func (s *leasedSession) set(err error) {
 }
 
 func (s *leasedSession) Update(ctx context.Context, update func(*dirlock.Table) (bool, error)) error {
+	s.once(&s.before)
 	if err := s.failure(); err != nil {
 		return err
 	}
+	defer s.once(&s.after)
 	return s.Session.Update(ctx, update)
 }
 
+func (s *leasedSession) Wait(ctx context.Context, verdicts uint64) error {
+	if s.wait == nil {
+		return s.Session.Wait(ctx, verdicts)
+	}
+	s.wait(ctx)
+	return context.Cause(ctx)
+}
+
 func (s *leasedSession) View(ctx context.Context, view func(*dirlock.Table) error) error {
+	s.once(&s.before)
 	if err := s.failure(); err != nil {
 		return err
 	}
@@ -110,6 +142,38 @@ func pathOnly(dir string) dirlock.Dir { return dirlock.Dir{Path: dir} }
 
 func request(agent dirlock.Owner, dirs ...string) dirlock.Request {
 	return dirlock.Request{Owner: agent, Dirs: dirs}
+}
+
+// patience is after how much real time something that must happen has not.
+const patience = 30 * time.Second
+
+// within returns what comes soon.
+func within[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		require.FailNow(t, "nothing happens")
+		panic("not reached")
+	}
+}
+
+// waits makes a request that must wait. The result comes later; a guard is
+// released.
+func waits(t *testing.T, ctx context.Context, m *dirlock.Manager, req dirlock.Request) <-chan error { //nolint:revive // t is first
+	t.Helper()
+	queued, failed := make(chan dirlock.Wait, 1), make(chan error, 1)
+	req.OnWait = func(w dirlock.Wait) { queued <- w }
+	go func() {
+		g, err := m.LockAuto(ctx, req)
+		if err == nil {
+			g.Release()
+		}
+		failed <- err
+	}()
+	within(t, queued)
+	return failed
 }
 
 func TestR32CheckDemandsAValidLease(t *testing.T) {
@@ -298,6 +362,16 @@ func TestRequestsThatNoCallerShouldMake(t *testing.T) {
 		require.ErrorIs(t, err, &dirlock.Error{Code: dirlock.CodeInternal}, "%q", req)
 		_, err = m.LockManual(t.Context(), req)
 		require.ErrorIs(t, err, &dirlock.Error{Code: dirlock.CodeInternal}, "%q", req)
+	}
+	for _, by := range []dirlock.Owner{"", "\xff", "a b", long} {
+		_, err := m.ForceUnlock(t.Context(), by, "A", "/w")
+		require.ErrorIs(t, err, &dirlock.Error{Code: dirlock.CodeInternal}, "%q", by)
+		_, err = m.ForceUnlock(t.Context(), "A", by, "/w")
+		require.ErrorIs(t, err, &dirlock.Error{Code: dirlock.CodeInternal}, "%q", by)
+		_, err = m.ForceUnlockOverlapping(t.Context(), by, "/w")
+		require.ErrorIs(t, err, &dirlock.Error{Code: dirlock.CodeInternal}, "%q", by)
+		_, err = m.Unlock(t.Context(), by, "/w")
+		require.ErrorIs(t, err, &dirlock.Error{Code: dirlock.CodeInternal}, "%q", by)
 	}
 	_, err := m.LockManual(t.Context(), request("A", "/w", "/x"))
 	require.ErrorIs(t, err, &dirlock.Error{Code: dirlock.CodeInternal})

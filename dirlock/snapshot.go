@@ -61,7 +61,7 @@ func (t *Table) Snapshot(now int64) Snapshot {
 			l := HeldLock{Holder: r.Holder, Manual: r.Manual, Dirs: dirs, Call: r.Call, Token: Token{t.epoch, r.token}}
 			l.HeldFor = milliseconds(max(0, now-r.acquired))
 			if r.Manual {
-				l.Idle, l.Active = milliseconds(max(0, now-r.used)), r.active()
+				l.Idle, l.Active = milliseconds(max(0, now-r.used)), t.active(r)
 			}
 			s.Held = append(s.Held, l)
 		}

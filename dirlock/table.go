@@ -44,7 +44,9 @@ type Claim struct {
 	Covered bool
 }
 
-// Limits bound a [Table].
+// Limits bound a [Table]: the requests that wait, and the locks beside which another
+// may be granted at once. Who waits will be granted nevertheless, as it has a place
+// already; so there may be more locks, but never more of both than the sum.
 type Limits struct{ MaxWaiters, MaxHeld int }
 
 // A State is how far a request has come.
@@ -88,6 +90,8 @@ type Table struct {
 	heldCount   int
 	waiting     int // refused ones too
 	exempting   int // holders that have a manual lock and wait: only for them the exemption of stuck matters
+
+	memo *memo
 }
 
 // A record is a request, from its arrival until it ends.
@@ -95,15 +99,13 @@ type record struct {
 	id uint64 // in the order of arrival
 	Claim
 	own     *holdings // what its holder has
+	at      int       // in the list of those that it is in
 	token   uint64    // 0 until it is granted
 	refusal *Error    // the verdict on one that waited
 
 	acquired, used int64  // ms; used: the last grant or release of an automatic lock below, of a manual lock
-	uses           uint64 // how many of those
+	uses           uint64 // larger after each of those
 }
-
-// holdings are the records of one holder.
-type holdings struct{ manual, auto, waiting, refused []*record }
 
 // NewTable returns an empty table with a new epoch.
 func NewTable() *Table { return newTable(newID()) }
@@ -157,7 +159,7 @@ func (t *Table) Acquire(c Claim, now int64, l Limits) Verdict {
 	if err := t.refuses(r); err != nil {
 		return Verdict{State: Refused, Err: err}
 	}
-	free := t.grantable(r, nil)
+	free := t.grantable(r)
 	switch {
 	case c.Covered && !r.covered():
 		return Verdict{State: Refused, Err: ErrNotCovered}
@@ -175,7 +177,7 @@ func (t *Table) Acquire(c Claim, now int64, l Limits) Verdict {
 	if err := t.deadlock(r); err != nil {
 		return Verdict{State: Refused, Err: err}
 	}
-	if t.waiting >= l.MaxWaiters {
+	if t.waiting >= l.MaxWaiters || t.waiting+t.heldCount >= l.MaxWaiters+l.MaxHeld {
 		return Verdict{State: Refused, Err: ErrQueueFull}
 	}
 	t.nextID++
@@ -198,11 +200,10 @@ func (t *Table) refuses(r *record) *Error {
 // of its holder, or nil.
 func (t *Table) duplicate(r *record) *Error {
 	dir := ""
-	for _, lock := range r.own.manual {
-		if overlapsAny(lock.Dirs[0], r.Dirs) {
-			dir = smaller(dir, lock.Dirs[0].Path)
-		}
-	}
+	r.own.locked.overlapping(r.Dirs, func(lock *record) bool {
+		dir = smaller(dir, lock.Dirs[0].Path)
+		return true
+	})
 	if dir == "" {
 		return nil
 	}
@@ -328,11 +329,12 @@ func (t *Table) refuse(r *record, err *Error) {
 // use notes that an automatic lock was granted or released, on the manual locks
 // of its holder that it is under.
 func (r *record) use(now int64) {
-	for _, lock := range r.own.manual {
-		if slices.ContainsFunc(r.Dirs, lock.Dirs[0].covers) {
+	for _, d := range r.Dirs {
+		r.own.covering(d, func(lock *record) bool {
 			lock.used = max(lock.used, now)
 			lock.uses++
-		}
+			return true
+		})
 	}
 }
 
@@ -352,14 +354,12 @@ func (t *Table) count(r *record, n int) {
 		}
 	}
 	was := own.exempting()
-	list := own.list(r)
 	if n > 0 {
 		t.records[r.id] = r
-		*list = append(*list, r)
+		own.add(r)
 	} else {
 		delete(t.records, r.id)
-		i := slices.Index(*list, r)
-		*list = slices.Delete(*list, i, i+1)
+		own.remove(r)
 	}
 	switch {
 	case r.token != 0:
@@ -383,38 +383,6 @@ func (x *index) count(r *record, n int) {
 	} else {
 		x.remove(r)
 	}
-}
-
-// of returns what a holder has, which may be nothing yet.
-func (t *Table) of(h Holder) *holdings {
-	if own := t.holders[h]; own != nil {
-		return own
-	}
-	return &holdings{}
-}
-
-func (o *holdings) list(r *record) *[]*record {
-	switch {
-	case r.refusal != nil:
-		return &o.refused
-	case r.token == 0:
-		return &o.waiting
-	case r.Manual:
-		return &o.manual
-	default:
-		return &o.auto
-	}
-}
-
-func (o *holdings) exempting() int {
-	if len(o.manual) > 0 && len(o.waiting) > 0 {
-		return 1
-	}
-	return 0
-}
-
-func (o *holdings) empty() bool {
-	return len(o.manual)+len(o.auto)+len(o.waiting)+len(o.refused) == 0
 }
 
 // overlapsAny reports whether d overlaps one of dirs.

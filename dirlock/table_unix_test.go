@@ -27,7 +27,7 @@ func (s *script) claim(agent Owner, manual bool, dirs ...string) Verdict {
 	for _, dir := range dirs {
 		c.Dirs = append(c.Dirs, Dir{Path: dir})
 	}
-	return s.Acquire(c, s.now, Limits{DefaultMaxWaiters, DefaultMaxHeld})
+	return s.Acquire(c, s.now, Limits{DefaultMaxWaiters, 100_000})
 }
 
 func (s *script) update(agent Owner, dir string) uint64 {
@@ -150,6 +150,25 @@ func TestR20AnExemptionBeginsElsewhere(t *testing.T) {
 	s.is(r, Granted)
 }
 
+func TestR22OneReleaseClosesTwoCycles(t *testing.T) {
+	s := newScript(t)
+	a := s.update("A", "/x")
+	for _, n := range []string{"1", "2"} {
+		s.update("A", "/o"+n)
+		s.update(Owner("C"+n), "/r"+n+"/b")
+		s.waits(s.claim(Owner("B"+n), false, "/x", "/r"+n))
+		s.waits(s.claim(Owner("B"+n), true, "/o"+n))
+	}
+	var ids []uint64
+	for _, n := range []string{"1", "2"} {
+		ids = append(ids, s.waits(s.claim("A", true, "/r"+n+"/b")))
+	}
+	s.release(a)
+	for _, id := range ids {
+		require.ErrorIs(t, s.Verdict(id).Err, ErrDeadlock)
+	}
+}
+
 func TestR22TheYoungestIsRefusedAfterARelease(t *testing.T) {
 	s := newScript(t)
 	a1 := s.update("A", "/a")
@@ -246,6 +265,31 @@ func TestSection7TheTableIsLimited(t *testing.T) {
 	s.waits(acquire("B", "/0"))
 	s.waits(acquire("B", "/1"))
 	s.refused(acquire("B", "/2"), ErrQueueFull)
+}
+
+// TestSection7WhoWaitsIsGrantedInAFullTable: the limits bound the sum.
+func TestSection7WhoWaitsIsGrantedInAFullTable(t *testing.T) {
+	s := newScript(t)
+	limits := Limits{MaxWaiters: 50, MaxHeld: 3}
+	acquire := func(n int, dir string) Verdict {
+		return s.Acquire(Claim{Holder: s.holder(Owner(fmt.Sprint("a", n))), Dirs: []Dir{{Path: dir}}}, 0, limits)
+	}
+	root := s.granted(acquire(0, "/w"))
+	var ids []uint64
+	for n := range 50 {
+		ids = append(ids, s.waits(acquire(n, fmt.Sprint("/w/", n))))
+	}
+	s.release(root)
+	for _, id := range ids {
+		s.is(id, Granted)
+	}
+	s.refused(acquire(0, "/x"), ErrQueueFull)
+	for n := range 3 {
+		s.waits(acquire(n, "/w"))
+	}
+	s.refused(acquire(3, "/w"), ErrQueueFull)
+	s.release(ids[0])
+	s.waits(acquire(3, "/w"))
 }
 
 func TestR28Look(t *testing.T) {

@@ -20,12 +20,10 @@ type Held struct {
 // Unlock releases the holder's manual lock on just this directory. Otherwise the
 // error is [ErrNotHeld]; it consumes the notice of a lost lock.
 func (t *Table) Unlock(h Holder, dir Dir, now int64) (Held, *Error) {
-	for _, lock := range t.of(h).manual {
-		if lock.Dirs[0].Path == dir.Path {
-			held := t.describe(lock)
-			t.end(now, lock)
-			return held, nil
-		}
+	if lock := t.of(h).locked.exactly(dir, isManual); lock != nil {
+		held := t.describe(lock)
+		t.end(now, lock)
+		return held, nil
 	}
 	if n, ok := t.takeNotice(h, func(d Dir) bool { return d.Path == dir.Path }); ok {
 		return Held{}, ErrNotHeld.with(Error{Agent: h.Agent, Requested: dir.Path, Reason: n.reason, ReleasedBy: n.by})
@@ -33,21 +31,17 @@ func (t *Table) Unlock(h Holder, dir Dir, now int64) (Held, *Error) {
 	return Held{}, t.notHeld(h.Agent, dir, func(lock *record) bool { return lock.Holder == h })
 }
 
+func isManual(lock *record) bool { return lock.Manual }
+
 // ForceUnlock releases the manual lock that an agent of this id has on just this
 // directory, whatever its instance, and leaves its holder a notice. Otherwise the
 // error is [ErrNotHeld].
 func (t *Table) ForceUnlock(by, victim Owner, dir Dir, now int64) (Held, *Error) {
-	var found *record
-	t.held.overlapping([]Dir{dir}, func(lock *record) bool {
-		if lock.Manual && lock.Agent == victim && lock.Dirs[0].Path == dir.Path {
-			found = lock
-		}
-		return found == nil
-	})
-	if found == nil {
+	lock := t.held.exactly(dir, func(lock *record) bool { return lock.Manual && lock.Agent == victim })
+	if lock == nil {
 		return Held{}, t.notHeld(victim, dir, func(lock *record) bool { return lock.Agent == victim })
 	}
-	return t.force([]*record{found}, by, now)[0], nil
+	return t.force([]*record{lock}, by, now)[0], nil
 }
 
 // ForceUnlockOverlapping releases all manual locks that overlap a directory and
@@ -55,7 +49,7 @@ func (t *Table) ForceUnlock(by, victim Owner, dir Dir, now int64) (Held, *Error)
 func (t *Table) ForceUnlockOverlapping(by Owner, dir Dir, now int64) []Held {
 	var found []*record
 	t.held.overlapping([]Dir{dir}, func(lock *record) bool {
-		if lock.Manual && !slices.Contains(found, lock) {
+		if lock.Manual {
 			found = append(found, lock)
 		}
 		return true
@@ -63,7 +57,7 @@ func (t *Table) ForceUnlockOverlapping(by Owner, dir Dir, now int64) []Held {
 	slices.SortFunc(found, func(a, b *record) int {
 		return cmp.Or(cmp.Compare(a.Dirs[0].Path, b.Dirs[0].Path), cmp.Compare(a.id, b.id))
 	})
-	return t.force(found, by, now)
+	return t.force(slices.Compact(found), by, now)
 }
 
 // force ends manual locks against the will of their holders. What their tools
@@ -83,19 +77,20 @@ func (t *Table) describe(lock *record) Held {
 		Owner:       lock.Agent,
 		Dir:         lock.Dirs[0].Path,
 		Token:       Token{t.epoch, lock.token},
-		ActiveTools: lock.active(),
+		ActiveTools: t.active(lock),
 	}
 }
 
 // active returns how many automatic locks of its holder are under a manual lock.
-func (r *record) active() int {
-	n := 0
-	for _, tool := range r.own.auto {
-		if slices.ContainsFunc(tool.Dirs, r.Dirs[0].covers) {
-			n++
+func (t *Table) active(lock *record) int {
+	tools := map[uint64]bool{}
+	t.held.overlapping(lock.Dirs, func(r *record) bool {
+		if !r.Manual && r.own == lock.own && slices.ContainsFunc(r.Dirs, lock.Dirs[0].covers) {
+			tools[r.id] = true
 		}
-	}
-	return n
+		return true
+	})
+	return len(tools)
 }
 
 // notHeld says that there is no such lock, and which one overlaps: one that is

@@ -1,16 +1,15 @@
 package dirlock
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
-// A waiter is a request in the queue, in the eyes of the one who made it.
+// A waiter is a request that is under way, in the eyes of the one who made it.
 type waiter struct {
-	owner Owner
-	call  CallID
+	claim Claim
+	id    uint64       // in the queue; 0 until it is known
 	out   chan outcome // with room for the first
 }
+
+func (w *waiter) name() lockName { return lockName{w.claim.Agent, w.claim.Dirs[0].Path} }
 
 // An outcome ends the wait of a request.
 type outcome struct {
@@ -19,10 +18,12 @@ type outcome struct {
 }
 
 // end tells the waiter, unless it has been told.
-func (w *waiter) end(o outcome) {
+func (w *waiter) end(o outcome) bool {
 	select {
 	case w.out <- o:
+		return true
 	default:
+		return false
 	}
 }
 
@@ -69,39 +70,64 @@ func (i *instance) acquire(ctx context.Context, req Request, c Claim) (*Guard, e
 			return nil, lost(n.dir.Path, n.reason, n.by)
 		}
 	}
-	a := admission{instance: i, claim: c}
+	self := i.join(c) // first: from now on the request can be ended
+	defer i.part(self)
+	g, err := i.request(ctx, req.OnWait, self)
+	if err == nil {
+		i.part(self)
+		select {
+		case o := <-self.out:
+			if o.err == nil {
+				return g, nil
+			}
+			i.drop(g.id) // it was ended in the moment of the grant
+			err = o.err.after(g.waited)
+		default:
+			return g, nil
+		}
+	}
+	i.disown(self)
+	return nil, err
+}
+
+func (i *instance) request(ctx context.Context, onWait func(Wait), self *waiter) (*Guard, error) {
+	a := admission{instance: i, waiter: self}
 	if err := i.update(ctx, a.admit); err != nil {
 		return nil, err
 	}
 	v := a.verdict
-	var waited time.Duration
 	if v.State == Waiting {
-		began := i.opts.Clock.Monotonic()
-		if req.OnWait != nil {
-			i.announce(req.OnWait, a.wait, v.ID)
+		a.began = i.opts.Clock.Monotonic()
+		i.listen(ctx, self, v.ID)
+		if onWait != nil {
+			i.announce(onWait, a.wait, v.ID)
 		}
-		var err error
-		if v, err = i.wait(ctx, req, v.ID, a.watch, began); err != nil {
-			return nil, err
+		var err *Error
+		if v, err = a.await(ctx); err != nil {
+			return nil, err.after(a.waited())
 		}
-		waited = i.opts.Clock.Monotonic() - began
 	}
+	waited := a.waited()
 	switch {
 	case v.State == Refused:
 		if v.ID != 0 {
 			i.drop(v.ID)
 		}
+		if v.Err.Code == CodeLost {
+			i.told(self.claim.Agent, v.Err.Lost, a.next)
+		}
 		return nil, v.Err.after(waited)
 	case v.State == Gone && !isClosed(i.session.Lost()):
 		return nil, errOwnerEnded.after(waited) // between the queue and the wait
 	case v.State == Gone:
-		return nil, ErrBackend.with(Error{Err: lost(c.Dirs[0].Path, ReasonMissing, ""), Waited: waited})
+		return nil, ErrBackend.with(Error{Err: lost(self.claim.Dirs[0].Path, ReasonMissing, ""), Waited: waited})
+	case ctx.Err() != nil && a.queued():
+		return nil, a.abort(ctx).after(waited)
 	case ctx.Err() != nil:
 		i.drop(v.ID)
-		return nil, cancelled(ctx).after(waited)
+		return nil, ended(ctx)
 	}
-	queued := a.verdict.State == Waiting
-	return &Guard{inst: i, id: v.ID, token: v.Token, dirs: c.Dirs, queued: queued, waited: waited}, nil
+	return &Guard{inst: i, id: v.ID, token: v.Token, dirs: self.claim.Dirs, queued: a.queued(), waited: waited}, nil
 }
 
 // announce calls OnWait. If that panics, the request leaves the queue.
@@ -128,102 +154,6 @@ func (o Options) identify(paths []string) []Dir {
 	return dirs
 }
 
-// An admission is the first step of a request.
-type admission struct {
-	*instance
-	claim   Claim
-	verdict Verdict
-	watch   Watch // of one that waits
-	wait    Wait
-}
-
-func (a *admission) admit(t *Table) {
-	if a.isClosed() {
-		a.verdict = Verdict{State: Refused, Err: ErrClosed}
-		return
-	}
-	now := a.now()
-	a.verdict = t.Acquire(a.claim, now, Limits{a.opts.MaxWaiters, a.opts.MaxHeld})
-	if a.verdict.State == Waiting {
-		a.watch, _ = t.Look(a.verdict.ID, Watch{}, now, 0, a.opts.LivenessInterval, a.opts.AbandonedAfter)
-		a.wait = t.wait(a.verdict.ID)
-	}
-}
-
-// after returns a copy of the error of a request that has waited.
-func (e *Error) after(waited time.Duration) *Error {
-	copied := *e
-	copied.Waited = waited
-	return &copied
-}
-
-func (m *Manager) isClosed() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.closed
-}
-
-// wait returns the verdict on a request in the queue. After an error the request
-// is not there any more.
-func (i *instance) wait(ctx context.Context, req Request, id uint64, w Watch, began time.Duration) (Verdict, error) {
-	self := i.join(ctx, id, req)
-	defer i.part(id)
-	clock, interval := i.opts.Clock, i.opts.LivenessInterval
-	for next := began + interval; ; next += interval {
-		timer := clock.NewTimer(next - clock.Monotonic())
-		select {
-		case o := <-self.out:
-			timer.Stop()
-			if o.err != nil {
-				i.drop(id)
-				return Verdict{}, o.err.after(clock.Monotonic() - began)
-			}
-			return o.verdict, nil
-		case <-ctx.Done():
-			timer.Stop()
-			return Verdict{}, i.abort(ctx, id).after(clock.Monotonic() - began)
-		case <-timer.C():
-		}
-		var err error
-		if w, err = i.look(ctx, id, w, began); err != nil {
-			return Verdict{}, err
-		}
-	}
-}
-
-// look ends the wait for a lock that seems to be abandoned.
-func (i *instance) look(ctx context.Context, id uint64, seen Watch, began time.Duration) (Watch, error) {
-	at := i.opts.Clock.Monotonic() - began
-	var next Watch
-	var abandoned *Error
-	err := i.update(ctx, func(t *Table) {
-		now := i.now()
-		next, abandoned = t.Look(id, seen, now, at, i.opts.LivenessInterval, i.opts.AbandonedAfter)
-		if abandoned != nil {
-			t.Release(id, now)
-		}
-	})
-	if err != nil {
-		i.drop(id)
-		return next, err
-	}
-	if abandoned != nil {
-		return next, abandoned.after(at)
-	}
-	return next, nil
-}
-
-// abort takes a request out of the table whose context has ended.
-func (i *instance) abort(ctx context.Context, id uint64) *Error {
-	err := cancelled(ctx)
-	i.eventually(func(t *Table) {
-		first := t.wait(id)
-		err.Blocking, err.BlockingOwner = first.Blocking, first.BlockingOwner
-		t.Release(id, i.now())
-	})
-	return err
-}
-
 // wait describes what a request waits for.
 func (t *Table) wait(id uint64) Wait {
 	r := t.records[id]
@@ -240,35 +170,41 @@ func (t *Table) wait(id uint64) Wait {
 	return w
 }
 
-// join begins to look for verdicts on a request in the queue.
-func (i *instance) join(ctx context.Context, id uint64, req Request) *waiter {
-	w := &waiter{owner: req.Owner, call: req.Call, out: make(chan outcome, 1)}
+// join makes a request known, so that it can be ended.
+func (i *instance) join(c Claim) *waiter {
+	w := &waiter{claim: c, out: make(chan outcome, 1)}
 	i.mu.Lock()
-	i.waiters[id] = w
-	switch {
-	case i.closed:
-		w.end(outcome{err: ErrClosed.with(Error{Err: context.Canceled})})
-	case i.lost != nil:
-		w.end(outcome{err: ErrBackend.with(Error{Err: i.lost})})
-	case i.unwatch == nil:
-		watching, cancel := context.WithCancel(context.Background())
-		i.unwatch = cancel
-		i.watchers.Go(func() { i.watch(watching) })
-	}
-	i.mu.Unlock()
-	// The verdict may have come before, and the goroutine have seen that already.
-	if _, err := i.deliver(ctx, map[uint64]*waiter{id: w}); err != nil && ctx.Err() == nil {
-		w.end(outcome{err: asBackend(err)})
-	}
+	defer i.mu.Unlock()
+	i.waiters[w] = true
 	return w
 }
 
-// part takes back join.
-func (i *instance) part(id uint64) {
+// listen begins to look for verdicts on a request in the queue.
+func (i *instance) listen(ctx context.Context, w *waiter, id uint64) {
+	i.mu.Lock()
+	w.id = id
+	i.queued++
+	if i.unwatch == nil {
+		watching, cancel := context.WithCancel(i.life)
+		i.unwatch = cancel
+		i.work.Go(func() { i.watch(watching) })
+	}
+	i.mu.Unlock()
+	// The verdict may have come before, and the goroutine have seen that already.
+	if _, err := i.deliver(ctx, w); err != nil && ctx.Err() == nil {
+		w.end(outcome{err: asBackend(err)})
+	}
+}
+
+// part takes back join and listen.
+func (i *instance) part(w *waiter) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	delete(i.waiters, id)
-	if len(i.waiters) == 0 {
+	if i.waiters[w] && w.id != 0 {
+		i.queued--
+	}
+	delete(i.waiters, w)
+	if i.queued == 0 {
 		i.stopWatching()
 	}
 }
@@ -283,7 +219,7 @@ func (i *instance) stopWatching() {
 // watch tells the waiters the verdicts on them, while there are any.
 func (i *instance) watch(ctx context.Context) {
 	for {
-		verdicts, err := i.deliver(ctx, nil)
+		verdicts, err := i.deliver(ctx)
 		if err == nil {
 			err = i.session.Wait(ctx, verdicts)
 		}
@@ -303,27 +239,20 @@ func (i *instance) watch(ctx context.Context) {
 
 // deliver tells the given waiters the verdicts on them, or if there are none
 // given, all. It returns up to which number they are.
-func (i *instance) deliver(ctx context.Context, waiters map[uint64]*waiter) (uint64, error) {
+func (i *instance) deliver(ctx context.Context, waiters ...*waiter) (uint64, error) {
 	var verdicts uint64
 	told := map[*waiter]Verdict{}
 	err := i.update(ctx, func(t *Table) {
 		clear(told)
 		verdicts = t.Verdicts()
-		note := func(id uint64, w *waiter) {
-			if v := t.Verdict(id); v.State != Waiting {
+		to := waiters
+		if len(to) == 0 {
+			to = i.listening()
+		}
+		for _, w := range to {
+			if v := i.read(t, w); v.State != Waiting {
 				told[w] = v
 			}
-		}
-		if waiters != nil {
-			for id, w := range waiters {
-				note(id, w)
-			}
-			return
-		}
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		for id, w := range i.waiters {
-			note(id, w)
 		}
 	})
 	if err != nil {
@@ -335,9 +264,29 @@ func (i *instance) deliver(ctx context.Context, waiters map[uint64]*waiter) (uin
 	return verdicts, nil
 }
 
+// listening returns the requests in the queue.
+func (i *instance) listening() []*waiter {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	all := make([]*waiter, 0, i.queued)
+	for w := range i.waiters {
+		if w.id != 0 {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// read returns the verdict on a request in the queue.
+func (i *instance) read(t *Table, w *waiter) Verdict {
+	v := t.Verdict(w.id)
+	i.own(w, v)
+	return v
+}
+
 // failWaiters ends all waits. The mutex is held.
 func (i *instance) failWaiters(err *Error) {
-	for _, w := range i.waiters {
+	for w := range i.waiters {
 		w.end(outcome{err: err})
 	}
 	i.stopWatching()

@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -92,8 +93,10 @@ func (c *Clock) SetWall(d time.Duration) {
 	c.wall = c.wall.Add(d)
 }
 
-// AwaitTimers returns when at least n timers are running.
+// AwaitTimers returns when at least n timers are running. It panics if that does
+// not happen within half a minute of real time.
 func (c *Clock) AwaitTimers(n int) {
+	late := time.After(patience)
 	for {
 		c.mu.Lock()
 		running, more := len(c.timers), c.more
@@ -101,6 +104,10 @@ func (c *Clock) AwaitTimers(n int) {
 		if running >= n {
 			return
 		}
-		<-more
+		select {
+		case <-more:
+		case <-late:
+			panic(fmt.Sprintf("locktest: %d timers are running, not %d", running, n))
+		}
 	}
 }

@@ -147,6 +147,26 @@ var lifeScenarios = []scenario{
 		e.unlock("A", "root/a")
 		e.unlock("B", "root/b")
 	}},
+	{"19 an agent ends after its instance was closed", func(e *env) {
+		m := e.newManager(dirlock.Options{})
+		end := func() {
+			released, cancelled := m.ReleaseOwner("X")
+			same(e, released, 0)
+			same(e, cancelled, 0)
+			same(e, m.Cancel("call 7"), false)
+		}
+		_, err := m.LockManual(e.soon(), e.request("X", "root/b"))
+		e.ok(err)
+		guard, err := m.LockAuto(e.soon(), e.request("X", "other"))
+		e.ok(err)
+		e.ok(m.Close(e.soon()))
+		end() // while the instance lives on for the guard
+		guard.Release()
+		end()
+		e.ok(m.Close(e.soon()))
+		e.update("A", "root/b")
+		e.unlock("A", "root/b")
+	}},
 	{"20 force unlock of a directory below", func(e *env) { forceOverlapping(e, "root/a", "root/a/child") }},
 	{"20 force unlock of a directory above", func(e *env) { forceOverlapping(e, "root/a/child", "root/a") }},
 	{"21 how long a request waited", func(e *env) {

@@ -93,14 +93,17 @@ func (e *env) ok(err error) {
 // fails requires that err is target, and facts returns its facts.
 func (e *env) fails(err, target error) {
 	e.Helper()
-	_ = e.facts(err, target)
+	if !errors.Is(err, target) {
+		e.Fatalf("got %v, want %v", err, target)
+	}
 }
 
 func (e *env) facts(err, target error) *dirlock.Error {
 	e.Helper()
+	e.fails(err, target)
 	var found *dirlock.Error
-	if !errors.Is(err, target) || !errors.As(err, &found) {
-		e.Fatalf("got %v, want %v", err, target)
+	if !errors.As(err, &found) {
+		e.Fatalf("%v has no facts", err)
 	}
 	return found
 }

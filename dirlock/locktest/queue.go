@@ -107,33 +107,58 @@ var queueScenarios = []scenario{
 	}},
 	{"15 cancelled by the call", func(e *env) {
 		e.update("A", "root/a")
-		req := e.request("B", "root/a")
-		req.Call = "call 7"
-		b := e.start("B", req, func(ctx context.Context, req dirlock.Request) (r result) {
-			r.guard, r.err = e.of("B").LockAuto(ctx, req)
-			return r
-		})
+		b := e.callWaits("B", "call 7", "root/a", func() {})
 		same(e, e.of("B").Cancel("call 8"), false)
-		e.clock.AwaitTimers(1) // it listens
 		same(e, e.of("B").Cancel("call 7"), true)
 		e.fails(b.result().err, context.Canceled)
+		same(e, e.of("B").Cancel("call 7"), false)
 		e.unlock("A", "root/a")
+	}},
+	{"15 cancelled by the call while it is told that it waits", func(e *env) {
+		e.update("A", "root/a")
+		found := false
+		b := e.callWaits("B", "call 7", "root/a", func() { found = e.of("B").Cancel("call 7") })
+		e.fails(b.result().err, context.Canceled)
+		same(e, found, true)
+		e.unlock("A", "root/a")
+	}},
+	{"15 no call is cancelled by no id", func(e *env) {
+		e.update("A", "root/a")
+		b := e.callWaits("B", "", "root/a", func() {})
+		same(e, e.of("B").Cancel(""), false)
+		e.unlock("A", "root/a")
+		b.granted().guard.Release()
 	}},
 	{"16 a deadline is a timeout", func(e *env) {
 		e.update("A", "root/a")
-		ctx := &deadline{Context: e.Context(), passed: make(chan struct{})}
+		ctx := newDeadline(e)
 		req := e.request("B", "root/a/child")
-		req.OnWait = func(dirlock.Wait) { close(ctx.passed) }
-		for _, blocking := range []string{e.path("root/a"), ""} { // the second time it does not wait
-			_, err := e.of("B").LockAuto(ctx, req)
-			got := e.facts(err, context.DeadlineExceeded)
-			same(e, got.Code, dirlock.CodeTimeout)
-			same(e, got.Blocking, blocking)
-		}
+		req.OnWait = func(dirlock.Wait) { ctx.pass() }
+		_, err := e.of("B").LockAuto(ctx, req)
+		got := e.facts(err, context.DeadlineExceeded)
+		same(e, got.Code, dirlock.CodeTimeout)
+		same(e, got.Blocking, e.path("root/a"))
+		same(e, got.BlockingOwner, "A")
 		e.unlock("A", "root/a")
 	}},
+	{"16 a deadline that is no wait for a lock", func(e *env) {
+		g := e.edit("A", "root/a")
+		ctx := newDeadline(e)
+		ctx.pass()
+		m := e.of("A")
+		_, auto := m.LockAuto(ctx, e.request("B", "root/b"))
+		_, manual := m.LockManual(ctx, e.request("B", "root/b"))
+		_, unlock := m.Unlock(ctx, "A", e.path("root/b"))
+		for _, err := range []error{auto, manual, unlock, g.Check(ctx)} {
+			e.fails(err, context.DeadlineExceeded)
+			if facts := (*dirlock.Error)(nil); errors.As(err, &facts) {
+				e.Fatalf("the end of a context is %+v", facts)
+			}
+		}
+		g.Release()
+	}},
 	{"17 a full queue", func(e *env) {
-		const limit = 24
+		const limit = 24 // a store may be slow
 		m := e.newManager(dirlock.Options{MaxWaiters: limit})
 		e.update("A", "root/a")
 		var all []*waiting
@@ -155,6 +180,10 @@ type deadline struct {
 	context.Context
 	passed chan struct{}
 }
+
+func newDeadline(e *env) *deadline { return &deadline{e.Context(), make(chan struct{})} }
+
+func (d *deadline) pass() { close(d.passed) }
 
 func (d *deadline) Done() <-chan struct{} { return d.passed }
 
@@ -198,6 +227,23 @@ func deadlock(e *env, firstEdits, secondEdits bool) {
 		e.unlock("A", "root/b")
 	}
 	e.unlock("A", "root/a")
+}
+
+// callWaits makes a request of a call that must wait, and does something when it is
+// told so.
+func (e *env) callWaits(agent dirlock.Owner, call dirlock.CallID, dir string, told func()) *waiting {
+	e.Helper()
+	req := e.request(agent, dir)
+	req.Call = call
+	return e.start(agent, req, func(ctx context.Context, req dirlock.Request) (r result) {
+		waits := req.OnWait
+		req.OnWait = func(w dirlock.Wait) {
+			waits(w)
+			told()
+		}
+		r.guard, r.err = e.of(agent).LockAuto(ctx, req)
+		return r
+	})
 }
 
 // resolvedWaits makes a request that must wait, with directories to be resolved
