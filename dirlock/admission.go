@@ -57,11 +57,14 @@ func (a *admission) await(ctx context.Context) (Verdict, *Error) {
 		select {
 		case o := <-a.out:
 			timer.Stop()
-			if o.err != nil {
-				a.drop(a.id)
-				return Verdict{}, o.err
+			switch {
+			case o.err == nil:
+				return o.verdict, nil
+			case ctx.Err() != nil: // which may be why
+				return Verdict{}, a.abort(ctx)
 			}
-			return o.verdict, nil
+			a.drop(a.id)
+			return Verdict{}, o.err
 		case <-ctx.Done():
 			timer.Stop()
 			return Verdict{}, a.abort(ctx)
