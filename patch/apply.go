@@ -5,9 +5,10 @@ import "context"
 // Apply applies a patch to the files of fsys. In the Atomic mode that is
 // [NewPlan] and [Plan.Commit]. In the Sequential mode each section is planned
 // and committed before the next one is looked at, the first failure ends the
-// call, and what the sections before it did stays. A file that was moved without
-// change is not read then, so that a change of its old name or its new one may
-// have no data, and may be reported though the bytes are the same again.
+// call, and what the sections before it did stays. Of a file that is moved without
+// change and is over [MaxFileBytes], or cannot be read, a change of its old name or
+// its new one may have no data, and may be reported though the bytes are the same
+// again.
 //
 // The result is the difference that was made, with or without an error. The
 // error is one of those that NewPlan and Commit have.
@@ -30,6 +31,9 @@ func applySequential(ctx context.Context, fsys FS, p *Patch, opts Options) (Resu
 		plan.earlier = history{&net}
 		err := plan.section(ctx, &p.Sections[i])
 		if err == nil {
+			if len(p.Sections) > 1 {
+				plan.rememberMoved(ctx)
+			}
 			_, err = plan.Commit(ctx)
 			net.follow(&plan.overlay)
 		}
@@ -39,6 +43,20 @@ func applySequential(ctx context.Context, fsys FS, p *Patch, opts Options) (Resu
 		notes = append(notes, plan.notes...)
 	}
 	return Result{net.changes(planned), notes}, nil
+}
+
+// rememberMoved reads the files that are moved without change, as far as that is
+// possible: other sections may change them, and the result then tells how.
+func (p *Plan) rememberMoved(ctx context.Context) {
+	for _, moved := range p.order {
+		n := view(planned).source(moved)
+		if n == nil || n.disk.Data != nil || !n.disk.Mode.IsRegular() || n.disk.Size > MaxFileBytes {
+			continue
+		}
+		if s, err := p.fs.Read(ctx, n.key, MaxFileBytes); err == nil && s.Stamp == n.disk.Stamp {
+			n.disk.Data = s.Data
+		}
+	}
 }
 
 // follow makes the changes that another overlay, which starts where o ends, has

@@ -301,7 +301,7 @@ func TestFaults(t *testing.T) {
 			}
 			faults++
 			if err == nil {
-				require.Regexp(t, "^read /(old|gone|link)", fired, "what cannot be read can be deleted")
+				require.Regexp(t, "^read /(old|gone|link|plain)", fired, "what cannot be read can be deleted, and moved")
 				continue
 			}
 			require.ErrorIs(t, err, syscall.EIO)

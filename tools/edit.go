@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -70,6 +71,9 @@ func (t *editTool) edit(ctx context.Context, call Call, a args.Edit, d Display) 
 			return result.Content, nil
 		},
 	})
+	if errors.Is(err, workspace.ErrNoFileName) { // the texts are those of a file
+		err = cannotEdit(path, framing.CodeNotFound, "no such file or directory", fs.ErrNotExist)
+	}
 	if err != nil {
 		return Fail(ctx, err, d)
 	}

@@ -426,3 +426,26 @@ func TestPatchesOfOneFileTakeTurns(t *testing.T) {
 		requireContent(t, filepath.Join(ws.Dir(), name), strings.Repeat("line\n", agents*patches))
 	}
 }
+
+// TestSequentialTellsWhatBecameOfMovedFiles moves a file in one section and changes
+// its old name or its new one in another.
+func TestSequentialTellsWhatBecameOfMovedFiles(t *testing.T) {
+	for name, c := range map[string]struct{ text, header string }{
+		"updated after the move":     {"*** Update File: a\n*** Move to: b\n*** Update File: b\n@@\n-one\n+1\n", "b 1F +1/-1"},
+		"another one of the name":    {"*** Update File: a\n*** Move to: b\n*** Add File: a\n+n\n", "a,… 2F +3/-2"},
+		"the same one again":         {"*** Update File: a\n*** Move to: b\n*** Add File: a\n+one\n+two\n", "b 1F +2/-0"},
+		"deleted after it was moved": {"*** Update File: a\n*** Move to: b\n*** Delete File: b\n", "a 1F +0/-2"},
+	} {
+		for _, mode := range []patch.Mode{patch.Atomic, patch.Sequential} {
+			ws := newWorkspace(t, map[string]string{"a": "one\ntwo\n"})
+			env := tools.Env{Workspace: ws, Guard: new(guard.Policy)}
+			require.Nil(t, call(t, tools.NewRead(env), map[string]string{"path": "a"}).Error)
+			out := tools.NewApplyPatch(env, mode).Call(t.Context(), tools.Call{Arguments: []byte("*** Begin Patch\n" + c.text + "*** End Patch")})
+			require.Nil(t, out.Error, name)
+			require.Equal(t, c.header, out.Display.Header(), "%s, mode %v", name, mode)
+			if name == "another one of the name" {
+				require.Nil(t, call(t, tools.NewEdit(env), editArgs{"b", []textEdit{{"one", "1"}}}).Error, "R6: what was moved has been seen")
+			}
+		}
+	}
+}

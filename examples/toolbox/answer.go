@@ -82,7 +82,7 @@ func answerOf(id jsontext.Value, out tools.Outcome) answer {
 func errorOf(e *framing.Error) *callError {
 	var list details
 	if e.Output != "" {
-		list = append(list, framing.Header{Key: "output", Value: e.Output})
+		list = append(list, framing.Header{Key: "output", Value: framing.SafeBody(e.Output)})
 	}
 	for _, h := range e.Result().Headers[1:] { // behind the message
 		if !slices.ContainsFunc(list, func(other framing.Header) bool { return other.Key == h.Key }) {

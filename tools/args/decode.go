@@ -181,7 +181,10 @@ func (s *value) decodeInteger(raw []byte, name string, v reflect.Value) error {
 }
 
 func (s *value) decodeNumber(raw []byte, name string, v reflect.Value) error {
-	n, overflow := strconv.ParseFloat(string(raw), 64) // infinite then; an underflow is no error
+	n, overflow := strconv.ParseFloat(string(raw), 64) // infinite then
+	if mantissa, _, _ := strings.Cut(strings.ToLower(string(raw)), "e"); n == 0 && strings.ContainsAny(mantissa, "123456789") {
+		n = math.Copysign(math.SmallestNonzeroFloat64, n) // it is not zero, and may be below it
+	}
 	if err := checkRange(n, s.numbers, name); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func PatchSchema() jsontext.Value { return jsontext.Value(patchDecoder.Schema())
 // it is, or, if its first character that is not blank is "{", the field of the
 // JSON form, which is decoded as strictly as all arguments.
 func DecodePatch(text []byte) (string, error) {
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+	if !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
 		return string(text), nil
 	}
 	a, err := patchDecoder.Decode(text)

@@ -29,6 +29,7 @@ type tree struct {
 	rang    bool // the bell did, once
 	state   state
 	until   time.Time // when the state is over; zero means never
+	dead    time.Time // when a group that was killed counts as gone
 	late    bool      // all has been looked at after the time to wait for output
 	outcome Outcome
 }
@@ -136,6 +137,9 @@ func (t *tree) poll() (ready [2]bool) {
 			fds[1+s] = unix.PollFd{Fd: o.fd, Events: unix.POLLIN}
 		}
 	}
+	if t.state == ended && t.due() && t.dying() {
+		t.until = time.Now().Add(dyingInterval)
+	}
 	late := t.state == ended && t.due() && !t.owed()
 	if _, err := unix.Poll(fds[:], t.pollTimeout()); err != nil {
 		return ready // interrupted: the next turn waits again
@@ -226,6 +230,21 @@ func (t *tree) ask(why Reason) {
 func (t *tree) kill() {
 	t.signal(unix.SIGKILL)
 	t.state, t.until = killed, time.Now().Add(reapLimit)
+	t.dead = time.Now().Add(dyingLimit)
+}
+
+// How long the rest of a group that was killed may take to die, and the time
+// between two looks.
+const (
+	dyingLimit    = time.Second
+	dyingInterval = 5 * time.Millisecond
+)
+
+// dying reports whether a group that was killed has members left, who hold the
+// output open until they are gone. Nobody may be there to reap them, so the time
+// is limited.
+func (t *tree) dying() bool {
+	return time.Now().Before(t.dead) && unix.Kill(-t.process.Pid, 0) == nil
 }
 
 // signal signals the whole group. The leader is not reaped yet, so its id is
