@@ -48,9 +48,9 @@ func NewBackground(s *Session) *Background {
 }
 
 // Start starts a call, which needs an id that no other one has had, and returns
-// the placeholder that the model gets for it. It runs where its agent works now. ctx
-// cancels it. A tool that
-// answers with images can do so in the foreground only: it is refused.
+// the placeholder that the model gets for it. The call runs where its agent works
+// now, and ctx cancels it. A tool that answers with images can do so in the
+// foreground only: it is refused.
 func (b *Background) Start(ctx context.Context, call Call) Outcome {
 	for _, def := range b.session.Definitions() {
 		if def.Name == call.Tool && (def.Foreground || def.Images) {

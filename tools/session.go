@@ -234,8 +234,9 @@ func (s *Session) Definitions() []Definition { return s.set.Definitions() }
 
 // Call runs one call and returns when it is done. ctx cancels it: its cause,
 // if one was given, becomes the reason that the model reads. A command that was
-// started has a result nevertheless, of which it says that it was cancelled. A call for a tool
-// that is not exposed gives an error with the code UNKNOWN_TOOL and no events.
+// started has a result nevertheless, which says that it was cancelled. A call
+// for a tool that is not exposed gives an error with the code UNKNOWN_TOOL and no
+// events.
 //
 // The size of an outcome is that of its text, its images in base64, its diffs
 // in JSON, and its header. If it is over the frame limit, the diffs are replaced
@@ -270,8 +271,8 @@ func (s *Session) begin(ctx context.Context, call Call) (run func() Outcome) {
 }
 
 // UserShell runs a command that a person typed; without a Dir, it is run in the
-// directory that the agent works in. ctx cancels it, and so does the end of the session. It makes
-// no events.
+// directory that the agent works in. ctx cancels it, and so does the end of the
+// session. It makes no events.
 func (s *Session) UserShell(ctx context.Context, c UserCommand) Outcome {
 	ctx, done, err := s.admit(ctx)
 	if err != nil {

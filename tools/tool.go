@@ -51,9 +51,9 @@ func (d Definition) internal() string {
 // A Call is one call of a tool.
 type Call struct {
 	ID        string // chosen by the harness; only handed on
-	Agent     string // the calling agent; for directory locks 1 to 128 bytes without white space
+	Agent     string // the calling agent: with directory locks, 1 to 128 bytes without white space
 	Tool      string // the name that the model used
-	Arguments []byte // the argument text exactly as the model sent it, one JSON object; not kept after the call
+	Arguments []byte // the text exactly as the model sent it, one JSON object; not kept
 	Dir       string // absolute; where relative paths start. A Session sets it, whatever it was
 
 	fault    error           // why Dir could not be set
