@@ -181,6 +181,7 @@ func TestR1APanicAfterAWaitLeavesNothing(t *testing.T) {
 		"Identify": func() []string { identifies = true; return []string{"/w"} },
 	} {
 		t.Run(name, func(t *testing.T) {
+			identifies = false
 			backend := dirlock.NewMemory()
 			identify := func(dir string) dirlock.Dir {
 				if identifies {
