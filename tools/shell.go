@@ -198,6 +198,13 @@ type shellRunner struct {
 }
 
 func (r *shellRunner) call(ctx context.Context, call Call, c shellCall, d Display) Outcome {
+	if c.timeout > r.cfg.MaxTimeout {
+		most := int64(r.cfg.MaxTimeout / c.limit.unit)
+		return Fail(ctx, &framing.Error{
+			Code:    framing.CodeInvalidArguments,
+			Message: c.limit.field + " must be <= " + strconv.FormatInt(most, 10),
+		}, d)
+	}
 	dir, err := r.admit(ctx, call, c)
 	if err != nil {
 		return Fail(ctx, err, d)
@@ -228,16 +235,9 @@ func (r *shellRunner) call(ctx context.Context, call Call, c shellCall, d Displa
 	return ended(end, a, t, d)
 }
 
-// admit checks all that can be checked before anything is done, and returns the
-// canonical directory of the command.
+// admit checks the directory and the authority of a command before anything is
+// done, and returns the canonical directory.
 func (r *shellRunner) admit(ctx context.Context, call Call, c shellCall) (dir string, err error) {
-	if c.timeout > r.cfg.MaxTimeout {
-		most := int64(r.cfg.MaxTimeout / c.limit.unit)
-		return "", &framing.Error{
-			Code:    framing.CodeInvalidArguments,
-			Message: c.limit.field + " must be <= " + strconv.FormatInt(most, 10),
-		}
-	}
 	given := cmp.Or(c.dir, ".")
 	if dir, err = r.directory(ctx, call, given); err != nil {
 		return "", fileError(ctx, opRun, given, err)

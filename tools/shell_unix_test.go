@@ -233,6 +233,8 @@ func TestMaxTimeout(t *testing.T) {
 	require.Equal(t, "error: timeout must be <= 90", out.Text)
 	out = s.run(t, map[string]any{"command": "sleep 60", "timeout": 0})
 	require.Equal(t, "termination_reason: timeout\nsignal: 15", out.Text)
+	out = s.UserShell(t.Context(), tools.UserCommand{Command: "true"})
+	require.Equal(t, "termination_reason: exit\nstatus: 0", out.Text, "a person's command has an hour")
 }
 
 // TestTotals checks R18 and the saved output against a rendering of its own.
