@@ -147,22 +147,7 @@ func (d *importDir) unlock() {
 }
 
 func sweepImports(dir, prefix string, minAge time.Duration) (removed int, err error) {
-	parent, err := openParent(dir, unix.O_RDONLY)
-	if err != nil {
-		return 0, err
-	}
-	defer parent.Close()
-	names, err := parent.Readdirnames(MaxSwept)
-	if errors.Is(err, io.EOF) { // empty
-		return 0, nil
-	}
-	begin := namePrefix(prefix)
-	for _, name := range names {
-		if len(name) > len(begin) && strings.HasPrefix(name, begin) && sweepImportDir(parent, name, minAge) {
-			removed++
-		}
-	}
-	return removed, err
+	return sweepWith(sweepImportDir, dir, prefix, minAge)
 }
 
 // sweepImportDir is sweepEntry for a directory of imports.

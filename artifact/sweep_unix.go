@@ -14,6 +14,12 @@ import (
 )
 
 func sweep(dir, prefix string, minAge time.Duration) (removed int, err error) {
+	return sweepWith(sweepEntry, dir, prefix, minAge)
+}
+
+// sweepWith hands each directory of the prefix to remove, which reports whether it
+// has removed it.
+func sweepWith(remove func(parent *os.File, name string, minAge time.Duration) bool, dir, prefix string, minAge time.Duration) (removed int, err error) {
 	parent, err := openParent(dir, unix.O_RDONLY)
 	if err != nil {
 		return 0, err
@@ -25,7 +31,7 @@ func sweep(dir, prefix string, minAge time.Duration) (removed int, err error) {
 	}
 	begin := namePrefix(prefix)
 	for _, name := range names {
-		if len(name) > len(begin) && strings.HasPrefix(name, begin) && sweepEntry(parent, name, minAge) {
+		if len(name) > len(begin) && strings.HasPrefix(name, begin) && remove(parent, name, minAge) {
 			removed++
 		}
 	}
